@@ -207,6 +207,19 @@ class DamagedFile(CourseError, ValueError):
         return f"file must be one that `save` wrote, whole; got {self.path}: {self.reason}"
 
 
+@dataclass(eq=False)
+class NotebookRefused(CourseError, ValueError):
+    """A notebook that cannot be refreshed. The file is as it was."""
+
+    path: str
+    cell: str | None
+    reason: str
+
+    def __str__(self) -> str:
+        where = self.path if self.cell is None else f"{self.path}, {self.cell}"
+        return f"{where}: {self.reason}"
+
+
 # --- automatic differentiation ----------------------------------------------------------------
 
 
