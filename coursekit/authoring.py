@@ -138,7 +138,8 @@ def _build_exercise(solution: Path, check: bool) -> str:
     if not check:
         _refuse_open_elsewhere(target)
     notebook = exercise_from(read(solution, solution.read_bytes()), solution)
-    execute(notebook, target)
+    # A first build has no folder yet; its neighbour sees the same relative paths.
+    execute(notebook, target if target.parent.is_dir() else solution)
     return _store(target, before, written(notebook), check)
 
 
@@ -191,6 +192,7 @@ def execute(notebook: Any, path: Path) -> None:
         record_timing=False,
         store_widget_state=False,
         coalesce_streams=True,
+        extra_arguments=["--log-level=ERROR"],  # not: that loopback TCP is plain text
         resources={"metadata": {"path": str(path.parent)}},
         on_cell_start=note,
     )
@@ -206,6 +208,8 @@ def execute(notebook: Any, path: Path) -> None:
         raise NotebookRefused(_shown(path), running, reason) from None
     except DeadKernelError:
         raise NotebookRefused(_shown(path), running, "the kernel died") from None
+    except RuntimeError as error:  # what jupyter_client raises for a kernel that never answers
+        raise NotebookRefused(_shown(path), None, f"the kernel did not start: {error}") from None
     _normalise(notebook, path.stem)
 
 
