@@ -14,11 +14,11 @@ import os
 import threading
 from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coursekit.errors import AllocationFailed
 from coursekit.normal import inverse_normal_block
 
 Words = NDArray[np.uint64]
@@ -35,39 +35,12 @@ UNIT = 2.0**-53
 CHUNK = 1 << 16  # draws: small enough for the cache, large enough to outlast a thread switch
 THREADED = 1 << 17  # below this many draws a second thread costs more than it brings
 MOST_THREADS = 2  # a third would mostly wait for the interpreter lock
-MEMORY_SHARE = 0.75
-UNCHECKED_BYTES = 1 << 26
 
 # Zero-dimensional arrays: NumPy would convert a Python int at every call.
 _SHIFT_30, _SHIFT_27, _SHIFT_31, _SHIFT_11, _SHIFT_12 = (
     np.array(shift, dtype=np.uint64) for shift in (30, 27, 31, 11, 12)
 )
 _MIX_ONE, _MIX_TWO = np.array(MIX_ONE, dtype=np.uint64), np.array(MIX_TWO, dtype=np.uint64)
-
-
-def require_storage(elements: int) -> None:
-    """Refuse an array of float64 that memory cannot hold, before anything is drawn or allocated.
-
-    Args:
-        elements: a count, as a Python integer.
-
-    Raises:
-        AllocationFailed: 8·elements reaches 2**63 bytes, or three quarters of the free memory.
-
-    >>> require_storage(2**62)
-    Traceback (most recent call last):
-    coursekit.errors.AllocationFailed: storage of 8 bytes an element must fit into the memory \
-at hand; got 4611686018427387904 elements
-    """
-    size = 8 * elements
-    if size <= UNCHECKED_BYTES:
-        return
-    if size >= 2**63:
-        raise AllocationFailed(elements)
-    import psutil  # not at the top: it would cost `import coursekit.rng` a fifth of its time
-
-    if size > MEMORY_SHARE * psutil.virtual_memory().available:
-        raise AllocationFailed(elements)
 
 
 def raw_block(state: int, count: int) -> Words:
@@ -109,15 +82,17 @@ def symmetric_block(state: int, count: int, limit: float) -> FloatArray:
     return _filled(state, count, finish)
 
 
-def normal_block(state: int, count: int, mean: float, standard_deviation: float) -> FloatArray:
-    """Return mean + standard_deviation·z for `count` standard normal draws z."""
+def normal_block(
+    state: int, count: int, mean: float, standard_deviation: float, share: float
+) -> FloatArray:
+    """Return mean + standard_deviation·z for `count` normal draws z, cut to a middle share."""
 
     def finish(words: Words, part: NDArray[np.generic], rows: list[FloatArray]) -> None:
         q, r, bottom = (row[: words.size] for row in rows)
         np.right_shift(words, _SHIFT_12, out=words)
         # The midpoint of cell k of 2**52 equal cells, less one half: (2k + 1 − 2**52)·2**-53.
         np.subtract(words.view(np.int64), 2.0**51 - 0.5, out=q)
-        np.multiply(q, 2.0**-52, out=q)
+        np.multiply(q, 2.0**-52 * share, out=q)
         inverse_normal_block(q, part, r, bottom)  # type: ignore[arg-type]
         np.multiply(part, standard_deviation, out=part)
         np.add(part, mean, out=part)
@@ -198,7 +173,7 @@ def _steps() -> Words:
     return np.arange(1, CHUNK + 1, dtype=np.uint64) * np.uint64(INCREMENT)
 
 
-def _aligned(count: int, dtype: type) -> NDArray[np.generic]:
+def _aligned(count: int, dtype: type) -> NDArray[Any]:
     """Scratch that begins on a cache line: a fifth faster in NumPy's vector loops."""
     memory = np.empty(8 * count + 64, dtype=np.uint8)
     start = -memory.ctypes.data % 64

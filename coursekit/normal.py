@@ -14,7 +14,7 @@ Accuracy: relative error below 1e-15 on the whole grid. Not promised: an exactly
 
 import math
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,7 +129,7 @@ def _tail(q: FloatArray) -> FloatArray:
     return np.copysign(size, q, out=size)
 
 
-def _log(mantissa: Number, exponent: Number, low: bool | NDArray[np.bool_]) -> Number:
+def _log(mantissa: Number, exponent: Number, low: Any) -> Number:
     """log(mantissa · 2**exponent), the mantissa doubled where `low`, to lie in [√½, √2)."""
     mantissa = mantissa * (1.0 + low)
     exponent = exponent - low

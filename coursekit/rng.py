@@ -14,21 +14,19 @@ secrecy (the mixing runs backwards as easily), or different weights for differen
 from __future__ import annotations
 
 import math
-import numbers
-import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TypeAlias, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coursekit import blocks
+from coursekit.arguments import Size, checked_integer, checked_real, checked_shape
 from coursekit.blocks import INCREMENT, MASK, MIX_ONE, MIX_TWO, UNIT
 from coursekit.errors import OutOfRange, SeedError, WrongType
 from coursekit.normal import inverse_normal
 
 FloatArray: TypeAlias = NDArray[np.float64]
-Size: TypeAlias = int | Iterable[int]
 FEW = 16  # up to here a loop over single draws is faster than setting up a block
 
 
@@ -115,7 +113,8 @@ class SplitMix64:
         """
         if size is None:
             return self.next_u64()
-        shape, count = _shape(size)
+        shape = checked_shape(size, "size")
+        count = math.prod(shape)
         words = blocks.raw_block(self._state, count)
         self.advance(count)
         return words.reshape(shape)
@@ -151,13 +150,14 @@ class SplitMix64:
 
         Draws consumed: one an element.
         """
-        low, high = _finite(low, "low"), _finite(high, "high")
-        span = _finite(high - low, "high - low")
+        low, high = checked_real(low, "low"), checked_real(high, "high")
+        span = checked_real(high - low, "high - low")
         if span < 0.0:
             raise OutOfRange("high", f"at least low, which is {low}", high)
         if size is None:
             return low + span * self.next_unit_f64()
-        shape, count = _shape(size)
+        shape = checked_shape(size, "size")
+        count = math.prod(shape)
         if count <= FEW:
             return self._loop(count, lambda u: low + span * u).reshape(shape)
         values = blocks.affine_block(self._state, count, low, span)
@@ -180,8 +180,9 @@ class SplitMix64:
         >>> SplitMix64(17).symmetric(1.0, 2)
         array([ 0.00404238, -0.21713264])
         """
-        limit = _finite(limit, "limit")
-        shape, count = _shape(size)
+        limit = checked_real(limit, "limit")
+        shape = checked_shape(size, "size")
+        count = math.prod(shape)
         if count <= FEW:
             return self._loop(count, lambda u: limit * (2.0 * u - 1.0)).reshape(shape)
         values = blocks.symmetric_block(self._state, count, limit)
@@ -207,32 +208,51 @@ class SplitMix64:
         return self.normal(0.0, 1.0, size)
 
     @overload
-    def normal(self, mean: float, standard_deviation: float, size: None = None) -> float: ...
-    @overload
-    def normal(self, mean: float, standard_deviation: float, size: Size) -> FloatArray: ...
     def normal(
-        self, mean: float = 0.0, standard_deviation: float = 1.0, size: Size | None = None
+        self, mean: float, standard_deviation: float, size: None = None, *, share: float = ...
+    ) -> float: ...
+    @overload
+    def normal(
+        self, mean: float, standard_deviation: float, size: Size, *, share: float = ...
+    ) -> FloatArray: ...
+    def normal(
+        self,
+        mean: float = 0.0,
+        standard_deviation: float = 1.0,
+        size: Size | None = None,
+        *,
+        share: float = 1.0,
     ) -> float | FloatArray:
         """Return mean + standard_deviation·z for each standard normal draw z.
 
+        Args:
+            share: below 1, only this middle share of the probability is used, so that z ends at
+                its quantiles: 0.9545 cuts at two standard deviations.
+            size: as in `random_raw`.
+
         Raises:
             WrongType, OutOfRange: a parameter that is no finite number, a negative standard
-                deviation, or a bad size. AllocationFailed: as in `random_raw`.
+                deviation, a share outside (0, 1], or a bad size. AllocationFailed: as in
+                `random_raw`. The state stays as it was.
 
         Draws consumed: one an element.
         """
-        mean = _finite(mean, "mean")
-        scale = _finite(standard_deviation, "standard deviation")
+        mean = checked_real(mean, "mean")
+        scale = checked_real(standard_deviation, "standard deviation")
         if scale < 0.0:
             raise OutOfRange("standard deviation", "at least 0", standard_deviation)
+        share = checked_real(share, "share")
+        if not 0.0 < share <= 1.0:
+            raise OutOfRange("share", "above 0 and at most 1", share)
         if size is None:
-            return mean + scale * _standard_normal(self.next_u64())
-        shape, count = _shape(size)
+            return mean + scale * _standard_normal(self.next_u64(), share)
+        shape = checked_shape(size, "size")
+        count = math.prod(shape)
         if count <= FEW:
             words = (self.next_u64() for _ in range(count))
-            values = np.array([mean + scale * _standard_normal(word) for word in words])
+            values = np.array([mean + scale * _standard_normal(word, share) for word in words])
         else:
-            values = blocks.normal_block(self._state, count, mean, scale)
+            values = blocks.normal_block(self._state, count, mean, scale, share)
             self.advance(count)
         return values.reshape(shape)
 
@@ -245,8 +265,7 @@ class SplitMix64:
         >>> SplitMix64(17).permutation(5)
         array([4, 3, 2, 1, 0])
         """
-        _, count = _shape(_integer(n, "n"))
-        return np.argsort(self.random_raw(count), kind="stable")
+        return np.argsort(self.random_raw(checked_integer(n, "n")), kind="stable")
 
     # --- position -----------------------------------------------------------------------------
 
@@ -262,7 +281,7 @@ class SplitMix64:
         >>> SplitMix64(17).advance(10**9).next_u64()
         11922084437427769674
         """
-        self._state = (self._state + _integer(count, "count") * INCREMENT) & MASK
+        self._state = (self._state + checked_integer(count, "count") * INCREMENT) & MASK
         return self
 
     def raw_at(self, offsets: ArrayLike) -> NDArray[np.uint64]:
@@ -286,7 +305,7 @@ class SplitMix64:
         if array.size == 0:
             return np.zeros(array.shape, dtype=np.uint64)
         if array.dtype == object:
-            wrapped = [_integer(offset, "offset") & MASK for offset in array.ravel()]
+            wrapped = [checked_integer(offset, "offset") & MASK for offset in array.ravel()]
             array = np.array(wrapped, dtype=np.uint64).reshape(array.shape)
         elif array.dtype.kind not in "iu":
             raise WrongType("offsets", "integers", offsets)
@@ -319,46 +338,13 @@ def mix(word: int) -> int:
     return word ^ (word >> 31)
 
 
-def _standard_normal(word: int) -> float:
+def _standard_normal(word: int, share: float) -> float:
     cell = word >> 12
-    return inverse_normal((cell - (2.0**51 - 0.5)) * 2.0**-52)
+    return inverse_normal((cell - (2.0**51 - 0.5)) * (2.0**-52 * share))
 
 
 def _word(value: int, subject: str) -> int:
-    number = _integer(value, subject)
+    number = checked_integer(value, subject)
     if not 0 <= number <= MASK:
         raise SeedError(subject, number)
     return number
-
-
-def _integer(value: int, subject: str) -> int:
-    if isinstance(value, (bool, np.bool_)):
-        raise WrongType(subject, "an integer", value)
-    try:
-        return operator.index(value)
-    except TypeError:
-        raise WrongType(subject, "an integer", value) from None
-
-
-def _finite(value: float, subject: str) -> float:
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
-        raise WrongType(subject, "a real number", value)
-    try:
-        number = float(value)
-    except OverflowError:
-        number = math.inf
-    if not math.isfinite(number):
-        raise OutOfRange(subject, "finite", value)
-    return number
-
-
-def _shape(size: Size) -> tuple[tuple[int, ...], int]:
-    """Check a size as NumPy spells it; return the shape and the element count."""
-    lengths = size if isinstance(size, Iterable) and not isinstance(size, str) else (size,)
-    shape = tuple(_integer(length, "size") for length in lengths)
-    for length in shape:
-        if length < 0:
-            raise OutOfRange("size", "at least 0 on every axis", shape)
-    count = math.prod(shape)
-    blocks.require_storage(count)
-    return shape, count
