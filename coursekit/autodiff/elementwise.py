@@ -1,0 +1,130 @@
+"""Arithmetic on elements: + − × ÷, powers, exp, log, square root, each beside its derivative.
+
+Chapter 7. Each function computes its value and defines `vjp`, which turns the adjoint of the
+result (∂output/∂result, of the result's shape) into the adjoint contributions of the operands.
+For an elementwise y = f(x) that is adjoint · f′(x), element by element.
+
+Operands broadcast as in NumPy. An operand that was stretched is used several times, so its
+contributions are summed back to its own shape (`unbroadcast`).
+
+Bits: + − × ÷ and sqrt are rounded once, as IEEE 754 asks; exp, log and general powers may differ
+in the last digits between machines.
+"""
+
+import numpy as np
+
+from coursekit.autodiff.tape import live_operands, quiet, record
+from coursekit.autodiff.tensor import FloatArray, Operand, Tensor
+from coursekit.errors import ShapeMismatch
+
+
+def unbroadcast(adjoint: FloatArray, shape: tuple[int, ...]) -> FloatArray:
+    """Sum `adjoint` over the axes along which an operand of `shape` was stretched."""
+    if adjoint.shape == shape:
+        return adjoint
+    added = adjoint.ndim - len(shape)
+    stretched = [
+        axis
+        for axis, length in enumerate(adjoint.shape)
+        if axis < added or shape[axis - added] != length
+    ]
+    summed: FloatArray = np.add.reduce(adjoint, axis=tuple(stretched))
+    return summed.reshape(shape)
+
+
+def broadcast_mismatch(operation: str, *operands: Tensor) -> ShapeMismatch:
+    return ShapeMismatch(operation, "shapes that broadcast", tuple(x.shape for x in operands))
+
+
+@quiet
+def add(a: Operand, b: Operand) -> Tensor:
+    """a + b. The adjoint passes unchanged to both."""
+    a, b = live_operands("add", a, b)
+    try:
+        value = a.value + b.value
+    except ValueError:
+        raise broadcast_mismatch("add", a, b) from None
+
+    def vjp(adjoint: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return unbroadcast(adjoint, a.shape), unbroadcast(adjoint, b.shape)
+
+    return record("add", value, (a, b), vjp)
+
+
+@quiet
+def sub(a: Operand, b: Operand) -> Tensor:
+    """a − b."""
+    a, b = live_operands("sub", a, b)
+    try:
+        value = a.value - b.value
+    except ValueError:
+        raise broadcast_mismatch("sub", a, b) from None
+
+    def vjp(adjoint: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return unbroadcast(adjoint, a.shape), unbroadcast(-adjoint, b.shape)
+
+    return record("sub", value, (a, b), vjp)
+
+
+@quiet
+def mul(a: Operand, b: Operand) -> Tensor:
+    """a · b. Each factor's derivative is the other factor."""
+    a, b = live_operands("mul", a, b)
+    x, y = a.value, b.value
+    try:
+        value = x * y
+    except ValueError:
+        raise broadcast_mismatch("mul", a, b) from None
+
+    def vjp(adjoint: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return unbroadcast(adjoint * y, x.shape), unbroadcast(adjoint * x, y.shape)
+
+    return record("mul", value, (a, b), vjp)
+
+
+@quiet
+def div(a: Operand, b: Operand) -> Tensor:
+    """a / b, with ∂/∂a = 1/b and ∂/∂b = −(a/b)/b."""
+    a, b = live_operands("div", a, b)
+    x, y = a.value, b.value
+    try:
+        quotient = x / y
+    except ValueError:
+        raise broadcast_mismatch("div", a, b) from None
+
+    def vjp(adjoint: FloatArray) -> tuple[FloatArray, FloatArray]:
+        share = adjoint / y
+        return unbroadcast(share, x.shape), unbroadcast(-share * quotient, y.shape)
+
+    return record("div", quotient, (a, b), vjp)
+
+
+@quiet
+def neg(x: Operand) -> Tensor:
+    """−x."""
+    (x,) = live_operands("neg", x)
+    return record("neg", -x.value, (x,), lambda adjoint: (-adjoint,))
+
+
+@quiet
+def exp(x: Operand) -> Tensor:
+    """e**x, its own derivative."""
+    (x,) = live_operands("exp", x)
+    y = np.exp(x.value)
+    return record("exp", y, (x,), lambda adjoint: (adjoint * y,))
+
+
+@quiet
+def log(x: Operand) -> Tensor:
+    """Natural logarithm; derivative 1/x."""
+    (x,) = live_operands("log", x)
+    v = x.value
+    return record("log", np.log(v), (x,), lambda adjoint: (adjoint / v,))
+
+
+@quiet
+def sqrt(x: Operand) -> Tensor:
+    """√x; derivative 1/(2√x), which has no value at 0."""
+    (x,) = live_operands("sqrt", x)
+    root = np.sqrt(x.value)
+    return record("sqrt", root, (x,), lambda adjoint: (0.5 * adjoint / root,))
