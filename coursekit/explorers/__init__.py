@@ -1,0 +1,19 @@
+"""Pictures with knobs: one function for each explorer of the course.
+
+`core` holds the pattern (compute, draw, wire) and is the only part of `coursekit` that imports
+ipywidgets. Each chapter's explorers live in a module of their own beside it, and register
+themselves there, so that one test can try the whole range of every control of every explorer.
+"""
+
+from coursekit.explorers.core import (
+    REGISTRY,
+    Drawing,
+    Explorer,
+    choice,
+    explore,
+    explorer,
+    ladder,
+    slider,
+)
+
+__all__ = ["REGISTRY", "Drawing", "Explorer", "choice", "explore", "explorer", "ladder", "slider"]
