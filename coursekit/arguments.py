@@ -27,6 +27,8 @@ def checked_integer(value: int, subject: str) -> int:
     >>> checked_integer(3, "count")
     3
     """
+    if type(value) is int:  # the usual case, and not a bool
+        return value
     if isinstance(value, bool):
         raise WrongType(subject, "an integer", value)
     try:
@@ -45,7 +47,8 @@ def checked_real(value: float, subject: str) -> float:
     >>> checked_real(3, "limit")
     3.0
     """
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+    is_float = type(value) is float  # the usual case; asking for numbers.Real is slow
+    if not is_float and (isinstance(value, bool) or not isinstance(value, numbers.Real)):
         raise WrongType(subject, "a real number", value)
     try:
         number = float(value)
@@ -66,9 +69,10 @@ def checked_lengths(shape: Size, subject: str) -> tuple[int, ...]:
     >>> checked_lengths(3, "size"), checked_lengths([2, 0], "size")
     ((3,), (2, 0))
     """
-    given = shape if isinstance(shape, Iterable) and not isinstance(shape, str) else (shape,)
-    lengths = tuple(checked_integer(length, subject) for length in given)
-    if any(length < 0 for length in lengths):
+    if isinstance(shape, (int, str)) or not isinstance(shape, Iterable):
+        shape = (shape,)
+    lengths = tuple([checked_integer(length, subject) for length in shape])
+    if lengths and min(lengths) < 0:
         raise OutOfRange(subject, "at least 0 on every axis", lengths)
     return lengths
 

@@ -63,8 +63,8 @@ TRUNCATED_SHARE = 0.95449973610364159  # of its probability, Φ(2) − Φ(−2)
 
 # --- samplers: from a spread to numbers -------------------------------------------------------
 # Each draws one number a weight, in row-major order, and leaves the generator where it was when
-# it refuses. Raises, for all: what the scale raises; then ShapeProductOverflow (2**64 elements
-# and more) and AllocationFailed (more than memory can hold); WrongType for an unusable `rng`.
+# it refuses. Raises, for all: what the scale raises; WrongType for an unusable `rng`; then
+# ShapeProductOverflow (2**64 elements and more) and AllocationFailed (more than memory can hold).
 
 
 def xavier_uniform(fan_in: int, fan_out: int, rng: SplitMix64, gain: float = 1.0) -> FloatArray:
@@ -141,7 +141,7 @@ def truncated_normal(
     deviation = scale.standard_deviation
     if corrected:
         deviation /= TRUNCATED_DEVIATION
-    _checked_request(scale, rng)
+    _require_generator(rng)
     return rng.normal(0.0, deviation, (scale.fan_in, scale.fan_out), share=TRUNCATED_SHARE)
 
 
@@ -164,7 +164,7 @@ def orthogonal(fan_in: int, fan_out: int, rng: SplitMix64, gain: float = 1.0) ->
     from the classical compact groups, 2007, section 5.
     """
     scale = xavier_scale(fan_in, fan_out, gain)
-    _checked_request(scale, rng)
+    _require_generator(rng)
     drawn = rng.standard_normal((scale.fan_in, scale.fan_out))
     tall = np.array(drawn if fan_in >= fan_out else drawn.T, order="C")
     _orthonormalize(tall)
@@ -209,12 +209,12 @@ def identity(n: int, gain: float = 1.0) -> FloatArray:
 
 
 def _uniform(scale: Scale, rng: SplitMix64) -> FloatArray:
-    _checked_request(scale, rng)
+    _require_generator(rng)
     return rng.symmetric(scale.uniform_limit, (scale.fan_in, scale.fan_out))
 
 
 def _normal(scale: Scale, rng: SplitMix64) -> FloatArray:
-    _checked_request(scale, rng)
+    _require_generator(rng)
     return rng.normal(0.0, scale.standard_deviation, (scale.fan_in, scale.fan_out))
 
 
@@ -240,7 +240,6 @@ def _tree_sum(terms: FloatArray) -> FloatArray:
     return total
 
 
-def _checked_request(scale: Scale, rng: SplitMix64) -> None:
-    checked_shape((scale.fan_in, scale.fan_out), "shape")
+def _require_generator(rng: SplitMix64) -> None:
     if not isinstance(rng, SplitMix64):
         raise WrongType("rng", "a SplitMix64", rng)

@@ -14,13 +14,11 @@ Accuracy: relative error below 1e-15 on the whole grid. Not promised: an exactly
 
 import math
 from collections.abc import Sequence
-from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
-Number = TypeVar("Number", float, FloatArray)
 
 # Wichura's ratios of polynomials, constant term first. A/B serves the centre in q²; C/D and E/F
 # serve the near and far tail in √(−log p).
@@ -87,7 +85,7 @@ def inverse_normal(centred: float) -> float:
         r = CENTRE_SQUARED - centred * centred
         return centred * _polynomial(A, r) / _polynomial(B, r)
     mantissa, exponent = math.frexp(0.5 - abs(centred))
-    r = math.sqrt(-_log(mantissa, float(exponent), mantissa < SQRT_HALF))
+    r = math.sqrt(-_log(mantissa, exponent))
     if r <= FAR_TAIL:
         size = _polynomial(C, r - NEAR_TAIL) / _polynomial(D, r - NEAR_TAIL)
     else:
@@ -107,57 +105,103 @@ def inverse_normal_block(q: FloatArray, x: FloatArray, r: FloatArray, bottom: Fl
     """
     np.multiply(q, q, out=r)
     np.subtract(CENTRE_SQUARED, r, out=r)
-    _polynomial_into(x, A, r)
-    _polynomial_into(bottom, B, r)
-    np.multiply(q, x, out=x)
-    np.divide(x, bottom, out=x)
+    _ratio_block(A, B, r, x, bottom, times=q)
     # About 15 % of all heights lie outside the centre; only they pay for logarithm and root.
-    # q² > 0.180625 finds them in the sign of r but for the last bit, hence the comparison of |q|.
     np.abs(q, out=bottom)
     outside = np.flatnonzero(bottom > CENTRE)
-    if outside.size:
-        x[outside] = _tail(q[outside])
+    piece = max(q.size // 6, 1)  # six scratch rows of this length fit into r and bottom
+    for start in range(0, outside.size, piece):
+        chosen = outside[start : start + piece]
+        rows = [row[k * piece : k * piece + chosen.size] for row in (r, bottom) for k in range(3)]
+        x[chosen] = _tail_block(q[chosen], *rows) if q.size >= 6 else _tail_few(q[chosen])
 
 
-def _tail(q: FloatArray) -> FloatArray:
-    mantissa, exponent = np.frexp(0.5 - np.abs(q))
-    r = np.sqrt(-_log(mantissa, exponent.astype(np.float64), mantissa < SQRT_HALF))
-    size = _ratio(C, D, r - NEAR_TAIL)
+def _tail_few(q: FloatArray) -> FloatArray:
+    return np.array([inverse_normal(height) for height in q.tolist()])
+
+
+def _tail_block(
+    q: FloatArray,
+    mantissa: FloatArray,
+    exponent: FloatArray,
+    s: FloatArray,
+    z: FloatArray,
+    value: FloatArray,
+    bottom: FloatArray,
+) -> FloatArray:
+    """The tail branch of `inverse_normal`, its lines in the same order; scratch of shape [n]."""
+    np.abs(q, out=z)
+    np.subtract(0.5, z, out=z)
+    integer = bottom.view(np.int32)[: q.size]
+    np.frexp(z, out=(mantissa, integer))
+    low = np.less(mantissa, SQRT_HALF, out=z.view(np.bool_)[: q.size])
+    np.subtract(integer, low, out=exponent)
+    np.add(low, 1.0, out=value)
+    np.multiply(mantissa, value, out=mantissa)
+    # The logarithm, as `_log`.
+    np.subtract(mantissa, 1.0, out=mantissa)
+    np.add(mantissa, 2.0, out=s)
+    np.divide(mantissa, s, out=s)
+    np.multiply(s, s, out=z)
+    _polynomial_block(ATANH, z, value)
+    np.multiply(z, value, out=value)
+    np.multiply(s, 2.0, out=s)
+    np.multiply(s, value, out=value)
+    np.add(s, value, out=value)
+    np.multiply(exponent, LN2_LOW, out=s)
+    np.add(s, value, out=value)
+    np.multiply(exponent, LN2_HIGH, out=s)
+    np.add(s, value, out=value)
+    r = np.sqrt(np.negative(value, out=value), out=mantissa)
     far = np.flatnonzero(r > FAR_TAIL)
+    beyond = r[far] - FAR_TAIL
+    np.subtract(r, NEAR_TAIL, out=r)
+    _ratio_block(C, D, r, value, bottom)
     if far.size:
-        size[far] = _ratio(E, F, r[far] - FAR_TAIL)
-    return np.copysign(size, q, out=size)
+        reached, below = np.empty_like(beyond), np.empty_like(beyond)
+        _ratio_block(E, F, beyond, reached, below)
+        value[far] = reached
+    return np.copysign(value, q, out=value)
 
 
-def _log(mantissa: Number, exponent: Number, low: Any) -> Number:
-    """log(mantissa · 2**exponent), the mantissa doubled where `low`, to lie in [√½, √2)."""
-    mantissa = mantissa * (1.0 + low)
-    exponent = exponent - low
+def _log(mantissa: float, exponent: int) -> float:
+    """log(mantissa · 2**exponent) for a mantissa in [½, 1), first moved to [√½, √2)."""
+    if mantissa < SQRT_HALF:
+        mantissa, exponent = 2.0 * mantissa, exponent - 1
     f = mantissa - 1.0
-    s = f / (2.0 + f)
+    s = f / (f + 2.0)
     z = s * s
     odd = 2.0 * s + 2.0 * s * (z * _polynomial(ATANH, z))
     return exponent * LN2_HIGH + (exponent * LN2_LOW + odd)
 
 
-def _polynomial(coefficients: Sequence[float], r: Number) -> Number:
+def _polynomial(coefficients: Sequence[float], r: float) -> float:
     """Horner's rule, the highest power first: the order of operations that fixes the bits."""
-    value = coefficients[-1] * r + coefficients[-2]
-    for coefficient in coefficients[-3::-1]:
+    value = coefficients[-1]
+    for coefficient in coefficients[-2::-1]:
         value = value * r + coefficient
     return value
 
 
-def _ratio(top: Sequence[float], bottom: Sequence[float], r: FloatArray) -> FloatArray:
-    value, below = np.empty_like(r), np.empty_like(r)
-    _polynomial_into(value, top, r)
-    _polynomial_into(below, bottom, r)
-    return np.divide(value, below, out=value)
-
-
-def _polynomial_into(out: FloatArray, coefficients: Sequence[float], r: FloatArray) -> None:
+def _polynomial_block(coefficients: Sequence[float], r: FloatArray, out: FloatArray) -> None:
     np.multiply(r, coefficients[-1], out=out)
     np.add(out, coefficients[-2], out=out)
     for coefficient in coefficients[-3::-1]:
         np.multiply(out, r, out=out)
         np.add(out, coefficient, out=out)
+
+
+def _ratio_block(
+    top: Sequence[float],
+    bottom: Sequence[float],
+    r: FloatArray,
+    out: FloatArray,
+    below: FloatArray,
+    times: FloatArray | None = None,
+) -> None:
+    """Write top(r)/bottom(r), or times·top(r)/bottom(r), into `out`; `below` is scratch."""
+    _polynomial_block(top, r, out)
+    _polynomial_block(bottom, r, below)
+    if times is not None:
+        np.multiply(times, out, out=out)
+    np.divide(out, below, out=out)

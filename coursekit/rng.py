@@ -14,7 +14,6 @@ secrecy (the mixing runs backwards as easily), or different weights for differen
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import TypeAlias, overload
 
 import numpy as np
@@ -27,7 +26,9 @@ from coursekit.errors import OutOfRange, SeedError, WrongType
 from coursekit.normal import inverse_normal
 
 FloatArray: TypeAlias = NDArray[np.float64]
-FEW = 16  # up to here a loop over single draws is faster than setting up a block
+# Up to here a loop over single draws is faster than setting up a block.
+FEW = 24
+FEW_NORMALS = 64
 
 
 class SplitMix64:
@@ -159,7 +160,8 @@ class SplitMix64:
         shape = checked_shape(size, "size")
         count = math.prod(shape)
         if count <= FEW:
-            return self._loop(count, lambda u: low + span * u).reshape(shape)
+            few = [low + span * ((word >> 11) * UNIT) for word in self._few(count)]
+            return np.array(few, dtype=np.float64).reshape(shape)
         values = blocks.affine_block(self._state, count, low, span)
         self.advance(count)
         return values.reshape(shape)
@@ -184,7 +186,8 @@ class SplitMix64:
         shape = checked_shape(size, "size")
         count = math.prod(shape)
         if count <= FEW:
-            return self._loop(count, lambda u: limit * (2.0 * u - 1.0)).reshape(shape)
+            few = [limit * (2.0 * ((word >> 11) * UNIT) - 1.0) for word in self._few(count)]
+            return np.array(few, dtype=np.float64).reshape(shape)
         values = blocks.symmetric_block(self._state, count, limit)
         self.advance(count)
         return values.reshape(shape)
@@ -248,12 +251,11 @@ class SplitMix64:
             return mean + scale * _standard_normal(self.next_u64(), share)
         shape = checked_shape(size, "size")
         count = math.prod(shape)
-        if count <= FEW:
-            words = (self.next_u64() for _ in range(count))
-            values = np.array([mean + scale * _standard_normal(word, share) for word in words])
-        else:
-            values = blocks.normal_block(self._state, count, mean, scale, share)
-            self.advance(count)
+        if count <= FEW_NORMALS:
+            few = [mean + scale * _standard_normal(word, share) for word in self._few(count)]
+            return np.array(few, dtype=np.float64).reshape(shape)
+        values = blocks.normal_block(self._state, count, mean, scale, share)
+        self.advance(count)
         return values.reshape(shape)
 
     def permutation(self, n: int) -> NDArray[np.intp]:
@@ -323,8 +325,11 @@ class SplitMix64:
     def __repr__(self) -> str:
         return f"SplitMix64(0x{self._state:016x})"
 
-    def _loop(self, count: int, weight: Callable[[float], float]) -> FloatArray:
-        return np.array([weight(self.next_unit_f64()) for _ in range(count)], dtype=np.float64)
+    def _few(self, count: int) -> list[int]:
+        """Draw a few words one by one: word k is the mixed form of state + k·G."""
+        words = [mix((self._state + k * INCREMENT) & MASK) for k in range(1, count + 1)]
+        self._state = (self._state + count * INCREMENT) & MASK
+        return words
 
 
 def mix(word: int) -> int:
