@@ -113,6 +113,9 @@ def positions(control: Any) -> list[Any]:
 
 # --- wiring -------------------------------------------------------------------------------------
 
+_NOTE = "font-style:italic;margin:6px 0"
+_REFUSAL = "background:#ffffff;color:#8a3c00;border:1px solid #d55e00;padding:10px 14px"
+
 
 class Explorer:
     """Controls, one figure, and the card that shows it; made by `explore`.
@@ -196,13 +199,10 @@ class Explorer:
     def _repr_mimebundle_(self, **_kwargs: Any) -> dict[str, Any]:
         self._redraw(None)
         names = ", ".join(control.description for control in self.controls.values())
-        note = f'<p style="{_NOTE}">{html.escape(self.title)}. Run this cell to move {names}.</p>'
+        asked = html.escape(f"{self.title} (Run this cell to move: {names}.)", quote=False)
+        note = f'<p style="{_NOTE}">{asked}</p>\n'
         live: dict[str, Any] = self.view._repr_mimebundle_() or {}
         return live | {"text/plain": repr(self), "text/html": note + self._current()[0]}
-
-
-_NOTE = "font-style:italic;margin:6px 0"
-_REFUSAL = "background:#ffffff;color:#8a3c00;border:1px solid #d55e00;padding:10px 14px"
 
 
 def explore(

@@ -1,0 +1,182 @@
+"""Start JupyterLab on a copy of the course and drive it with Debian's chromium.
+
+Used by test_browser.py and screenshots.py. Nothing of the user's own Jupyter is read or written,
+nothing outside this machine is asked for, and the server ends with the `with` block.
+"""
+
+import json
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+CHROMIUM_OPTIONS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+START_SECONDS = 60
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running JupyterLab: where it answers, the word that opens it, and the folder it serves."""
+
+    url: str
+    token: str
+    root: Path
+
+    def page(self, path: str, view: str = "lab") -> str:
+        return f"{self.url}/{view}/tree/{path}?token={self.token}&reset"
+
+
+def chromium() -> str | None:
+    """Return the path of the browser, or None where it is not installed."""
+    return shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+def copied_course(target: Path, source: Path = ROOT) -> Path:
+    """Copy the notebooks, so that no autosave reaches the originals."""
+    for name in ("notebooks", "exercises", "solutions"):
+        if (source / name).is_dir():
+            shutil.copytree(
+                source / name, target / name, ignore=shutil.ignore_patterns(".ipynb_checkpoints")
+            )
+    return target
+
+
+@contextmanager
+def jupyterlab(
+    root: Path, command: list[str] | None = None, settings: dict[str, Any] | None = None
+) -> Iterator[Server]:
+    """Serve `root` on a free port of this machine until the block ends.
+
+    Args:
+        command: how JupyterLab is started; `python -m jupyterlab` when not given. The port,
+            token and folders are appended.
+        settings: JupyterLab settings by plugin, over the defaults.
+    """
+    token = secrets.token_hex(16)
+    with tempfile.TemporaryDirectory(prefix="course-lab-") as folder, socket.socket() as probe:
+        home = Path(folder)
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+        probe.close()
+        environment = os.environ | {
+            "JUPYTER_CONFIG_DIR": str(home / "config"),
+            "JUPYTER_DATA_DIR": str(home / "data"),
+            "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
+            "JUPYTERLAB_SETTINGS_DIR": str(home / "settings"),
+            "JUPYTERLAB_WORKSPACES_DIR": str(home / "workspaces"),
+            "IPYTHONDIR": str(home / "ipython"),
+        }
+        quiet = {"fetchNews": "false", "checkForUpdates": False}
+        overrides = {"@jupyterlab/apputils-extension:notification": quiet} | (settings or {})
+        (home / "app").mkdir()
+        (home / "app" / "overrides.json").write_text(json.dumps(overrides), encoding="utf-8")
+        options = [
+            "--no-browser",
+            "--ip=127.0.0.1",
+            f"--port={port}",
+            "--ServerApp.port_retries=0",
+            f"--IdentityProvider.token={token}",
+            f"--LabApp.app_settings_dir={home / 'app'}",
+            "--LabApp.expose_app_in_browser=True",
+        ]
+        if hasattr(os, "geteuid") and os.geteuid() == 0:
+            options.append("--allow-root")
+        with (home / "log").open("w+", encoding="utf-8") as log:
+            process = subprocess.Popen(
+                [*(command or [sys.executable, "-m", "jupyterlab"]), *options],
+                cwd=root,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+            try:
+                server = Server(f"http://127.0.0.1:{port}", token, root)
+                _wait_for(server, process, home / "log")
+                yield server
+            finally:
+                _end(process)
+
+
+def _wait_for(server: Server, process: subprocess.Popen[bytes], log: Path) -> None:
+    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            break
+        try:
+            with direct.open(f"{server.url}/api/status?token={server.token}", timeout=5):
+                return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.1)
+    raise RuntimeError(f"JupyterLab did not start:\n{log.read_text(encoding='utf-8')[-3000:]}")
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End the server and the kernels it started: they share its process group."""
+    for number in (signal.SIGTERM, getattr(signal, "SIGKILL", signal.SIGTERM)):
+        try:
+            if hasattr(os, "killpg"):
+                os.killpg(process.pid, number)
+            else:
+                process.terminate()
+            process.wait(timeout=10)
+        except ProcessLookupError:
+            return
+        except subprocess.TimeoutExpired:
+            continue
+
+
+@contextmanager
+def browser_page(width: int, height: int, dark: bool = False) -> Iterator[Any]:
+    """Open one page of a browser that keeps nothing."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=chromium(), args=CHROMIUM_OPTIONS, headless=True
+        )
+        try:
+            context = browser.new_context(
+                viewport={"width": width, "height": height},
+                color_scheme="dark" if dark else "light",
+            )
+            yield context.new_page()
+        finally:
+            browser.close()
+
+
+def wait_until_idle(page: Any, seconds: float = 60) -> None:
+    """Wait until the notebook in front has a kernel, and that kernel has nothing left to do."""
+    page.wait_for_selector(
+        '.jp-Notebook-ExecutionIndicator[data-status="idle"]',
+        timeout=seconds * 1000,
+        state="attached",
+    )
+    page.wait_for_function(
+        "() => ![...document.querySelectorAll('.jp-NotebookPanel:not(.lm-mod-hidden) "
+        ".jp-InputPrompt')].some(prompt => prompt.textContent.includes('*'))",
+        timeout=seconds * 1000,
+    )
