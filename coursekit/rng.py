@@ -303,15 +303,16 @@ class SplitMix64:
         >>> SplitMix64(0).raw_at([1, 0])
         array([ 7960286522194355700, 16294208416658607535], dtype=uint64)
         """
-        array = np.asarray(offsets)
-        if array.size == 0:
-            return np.zeros(array.shape, dtype=np.uint64)
+        # Python integers of any size stay exact only as objects.
+        array = offsets if isinstance(offsets, np.ndarray) else np.array(offsets, dtype=object)
         if array.dtype == object:
             wrapped = [checked_integer(offset, "offset") & MASK for offset in array.ravel()]
-            array = np.array(wrapped, dtype=np.uint64).reshape(array.shape)
-        elif array.dtype.kind not in "iu":
+            words = np.array(wrapped, dtype=np.uint64)
+        elif array.dtype.kind in "iu":
+            words = array.astype(np.uint64).ravel()
+        else:
             raise WrongType("offsets", "integers", offsets)
-        return blocks.words_at(self._state, array.astype(np.uint64))
+        return blocks.words_at(self._state, words).reshape(array.shape)
 
     def clone(self) -> SplitMix64:
         """Return a second generator at the same position; the two then move independently."""

@@ -65,7 +65,7 @@ def fans(shape: Sequence[int], in_axis: int = -2, out_axis: int = -1) -> tuple[i
     """
     lengths = checked_lengths(shape, "shape")
     if len(lengths) < 2:
-        raise OutOfRange("shape", "of at least two axes", tuple(shape))
+        raise OutOfRange("shape", "of at least two axes", lengths)
     axes = []
     for subject, axis in (("in_axis", in_axis), ("out_axis", out_axis)):
         if not -len(lengths) <= checked_integer(axis, subject) < len(lengths):
