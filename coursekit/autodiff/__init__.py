@@ -1,11 +1,20 @@
-"""Reverse-mode automatic differentiation on NumPy arrays, small enough to read in one sitting."""
+"""Reverse-mode automatic differentiation on NumPy arrays, small enough to read in one sitting.
 
-from coursekit.autodiff import tape
-from coursekit.autodiff.activations import relu, sigmoid, silu, tanh
-from coursekit.autodiff.elementwise import add, div, exp, log, mul, neg, sqrt, sub
-from coursekit.autodiff.products import matmul
-from coursekit.autodiff.reductions import log_softmax, logsumexp, max, mean, softmax, sum
-from coursekit.autodiff.tape import Step, no_grad, record, require_live
+Chapter 7 builds it. Read `tensor.py` (what a tensor is), `tape.py` (how backward runs), then the
+operations through `ops.py`, and `gradcheck.py`, which decides whether a derivative is right.
+
+>>> from coursekit import autodiff
+>>> w = autodiff.parameter([[0.5], [-0.5]])
+>>> loss = autodiff.tanh(autodiff.constant([[1.0, 2.0]]) @ w).sum()
+>>> loss.backward()
+>>> w.grad
+array([[0.78644773],
+       [1.57289547]])
+"""
+
+from coursekit.autodiff import ops, tape
+from coursekit.autodiff.ops import *  # noqa: F403
+from coursekit.autodiff.tape import Step, live_operands, no_grad, quiet, record, require_live
 from coursekit.autodiff.tensor import Tensor, constant, parameter
 
 backward = Tensor.backward
@@ -13,30 +22,15 @@ backward = Tensor.backward
 __all__ = [
     "Step",
     "Tensor",
-    "add",
     "backward",
     "constant",
-    "div",
-    "exp",
-    "log",
-    "log_softmax",
-    "logsumexp",
-    "matmul",
-    "max",
-    "mean",
-    "mul",
-    "neg",
+    "live_operands",
     "no_grad",
+    "ops",
     "parameter",
+    "quiet",
     "record",
-    "relu",
     "require_live",
-    "sigmoid",
-    "silu",
-    "softmax",
-    "sqrt",
-    "sub",
-    "sum",
-    "tanh",
     "tape",
 ]
+__all__ += ops.__all__

@@ -13,8 +13,9 @@ in the last digits between machines.
 
 import numpy as np
 
+from coursekit.autodiff.arrays import FloatArray, is_number
 from coursekit.autodiff.tape import live_operands, quiet, record
-from coursekit.autodiff.tensor import FloatArray, Operand, Tensor
+from coursekit.autodiff.tensor import Operand, Tensor, as_tensor
 from coursekit.errors import ShapeMismatch
 
 
@@ -104,6 +105,43 @@ def neg(x: Operand) -> Tensor:
     """−x."""
     (x,) = live_operands("neg", x)
     return record("neg", -x.value, (x,), lambda adjoint: (-adjoint,))
+
+
+@quiet
+def pow(x: Operand, exponent: Operand) -> Tensor:
+    """x**p, with ∂/∂x = p·x**(p−1) and ∂/∂p = x**p · log x.
+
+    A number as exponent is part of the operation, not an operand of it, so that x may be negative
+    wherever x**p exists. As a tensor it has a derivative, which does not exist for x < 0.
+
+    >>> pow([-3.0, 2.0], 2).value
+    array([9., 4.])
+    """
+    if not is_number(exponent):
+        return _pow_of_two_tensors(x, exponent)
+    (x,) = live_operands("pow", x)
+    v, p = x.value, float(as_tensor(exponent).value)
+
+    def vjp(adjoint: FloatArray) -> tuple[FloatArray]:
+        return (adjoint * (p * v ** (p - 1.0)) if p else np.zeros(v.shape),)
+
+    return record("pow", v**p, (x,), vjp)
+
+
+def _pow_of_two_tensors(x: Operand, exponent: Operand) -> Tensor:
+    x, exponent = live_operands("pow", x, exponent)
+    v, p = x.value, exponent.value
+    try:
+        value = v**p
+    except ValueError:
+        raise broadcast_mismatch("pow", x, exponent) from None
+
+    def vjp(adjoint: FloatArray) -> tuple[FloatArray, FloatArray]:
+        slope = np.where(p == 0.0, 0.0, p * v ** (p - 1.0))
+        growth = np.where(v == 0.0, 0.0, value * np.log(v))  # 0**p stays 0 for p > 0
+        return unbroadcast(adjoint * slope, v.shape), unbroadcast(adjoint * growth, p.shape)
+
+    return record("pow", value, (x, exponent), vjp)
 
 
 @quiet

@@ -20,17 +20,8 @@ from operator import attrgetter
 
 import numpy as np
 
-from coursekit.autodiff.tensor import (
-    FloatArray,
-    Operand,
-    Tensor,
-    Vjp,
-    as_tensor,
-    clock,
-    first_non_finite,
-    float_array,
-    is_number,
-)
+from coursekit.autodiff.arrays import FloatArray, Vjp, first_non_finite, float_array, is_number
+from coursekit.autodiff.tensor import Operand, Tensor, as_tensor, clock
 from coursekit.errors import (
     GraphReleased,
     NonFiniteAccumulatedGradient,

@@ -14,20 +14,23 @@ in machine learning: a survey", JMLR 18 (2018), section 3.2, reverse accumulatio
 """
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 # The operations import `Tensor`, and its methods call the operations: this line binds the package
 # itself, whose functions are looked up when a method is called.
 import coursekit.autodiff as autodiff
-from coursekit.errors import NonFiniteLeaf, NotAParameter, ShapeMismatch, WrongType
-
-FloatArray: TypeAlias = NDArray[np.float64]
-Axis: TypeAlias = int | tuple[int, ...] | None
-Vjp: TypeAlias = Callable[[FloatArray], tuple[FloatArray | None, ...]]
+from coursekit.autodiff.arrays import (
+    Axis,
+    FloatArray,
+    Vjp,
+    first_non_finite,
+    float_array,
+    is_number,
+)
+from coursekit.errors import NonFiniteLeaf, NotAParameter, ShapeMismatch
 
 # One tick for each tensor made and each value assigned: an operand is always older than its result.
 clock = itertools.count(1)
@@ -237,16 +240,74 @@ class Tensor:
     def __neg__(self) -> "Tensor":
         return autodiff.neg(self)
 
-    # --- reductions ---------------------------------------------------------------------------
+    def __pow__(self, exponent: "Operand") -> "Tensor":
+        return autodiff.pow(self, exponent)
 
-    def sum(self, axis: "Axis" = None, keepdims: bool = False) -> "Tensor":
+    def __rpow__(self, base: "Operand") -> "Tensor":
+        return autodiff.pow(base, self)
+
+    # --- the operations as methods --------------------------------------------------------------
+
+    @property
+    def T(self) -> "Tensor":  # noqa: N802 - NumPy's name
+        return autodiff.transpose(self)
+
+    def transpose(self, *axes: int) -> "Tensor":
+        return autodiff.transpose(self, axes or None)
+
+    def reshape(self, *shape: int) -> "Tensor":
+        return autodiff.reshape(self, shape)
+
+    def broadcast_to(self, *shape: int) -> "Tensor":
+        return autodiff.broadcast_to(self, shape)
+
+    def sum(self, axis: Axis = None, keepdims: bool = False) -> "Tensor":
         return autodiff.sum(self, axis, keepdims)
 
-    def mean(self, axis: "Axis" = None, keepdims: bool = False) -> "Tensor":
+    def mean(self, axis: Axis = None, keepdims: bool = False) -> "Tensor":
         return autodiff.mean(self, axis, keepdims)
 
-    def max(self, axis: "Axis" = None, keepdims: bool = False) -> "Tensor":
+    def max(self, axis: Axis = None, keepdims: bool = False) -> "Tensor":
         return autodiff.max(self, axis, keepdims)
+
+    def logsumexp(self, axis: Axis = None, keepdims: bool = False) -> "Tensor":
+        return autodiff.logsumexp(self, axis, keepdims)
+
+    def softmax(self, axis: Axis = -1) -> "Tensor":
+        return autodiff.softmax(self, axis)
+
+    def log_softmax(self, axis: Axis = -1) -> "Tensor":
+        return autodiff.log_softmax(self, axis)
+
+    def exp(self) -> "Tensor":
+        return autodiff.exp(self)
+
+    def log(self) -> "Tensor":
+        return autodiff.log(self)
+
+    def sqrt(self) -> "Tensor":
+        return autodiff.sqrt(self)
+
+    def tanh(self) -> "Tensor":
+        return autodiff.tanh(self)
+
+    def sigmoid(self) -> "Tensor":
+        return autodiff.sigmoid(self)
+
+    def softplus(self) -> "Tensor":
+        return autodiff.softplus(self)
+
+    def silu(self) -> "Tensor":
+        return autodiff.silu(self)
+
+    def gelu(self) -> "Tensor":
+        return autodiff.gelu(self)
+
+    def relu(self) -> "Tensor":
+        return autodiff.relu(self)
+
+    def leaky_relu(self, slope: float = 0.01) -> "Tensor":
+        return autodiff.leaky_relu(self, slope)
 
 
 # What an operation accepts beside a tensor becomes a constant.
@@ -284,37 +345,6 @@ def as_tensor(operand: Operand) -> Tensor:
     if isinstance(operand, Tensor):
         return operand
     return constant(float(operand) if is_number(operand) else operand)  # type: ignore[arg-type]
-
-
-def is_number(value: object) -> bool:
-    """Whether this is a Python or NumPy integer or float; True and False are neither."""
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-
-
-def float_array(subject: str, values: object) -> FloatArray:
-    """A C-ordered float64 copy; float16 and float32 widen exactly, all else is refused."""
-    expected = "real floating-point numbers"
-    if isinstance(values, (Tensor, np.ma.MaskedArray)):
-        raise WrongType(subject, expected, values)
-    try:
-        given = np.asarray(values)
-    except ValueError:  # rows of unequal length
-        raise WrongType(subject, expected + " in rows of equal length", values) from None
-    if given.dtype.kind != "f" or given.dtype.itemsize > 8:
-        raise WrongType(subject, expected, values)
-    return np.array(given, dtype=np.float64, order="C")
-
-
-def first_non_finite(array: FloatArray) -> int | None:
-    """The flat index of the first NaN or infinity, None if there is none.
-
-    One quick pass decides almost always: Σx² is finite only if every x is. Only when it is not
-    (an offender, or numbers above 1e154) are the elements looked at one by one.
-    """
-    if np.isfinite(np.vdot(array, array)):
-        return None
-    offenders = np.flatnonzero(~np.isfinite(array))
-    return int(offenders[0]) if offenders.size else None
 
 
 def require_finite_leaf(array: FloatArray) -> None:
