@@ -16,8 +16,9 @@ from numbers import Real
 import numpy as np
 from numpy.typing import ArrayLike
 
+from coursekit.autodiff.arrays import FloatArray, first_non_finite, float_array
 from coursekit.autodiff.tape import quiet, record
-from coursekit.autodiff.tensor import FloatArray, Operand, Tensor, first_non_finite, float_array
+from coursekit.autodiff.tensor import Operand, Tensor
 from coursekit.errors import (
     BatchTooSmall,
     NonFiniteForward,
@@ -27,7 +28,7 @@ from coursekit.errors import (
     ZeroEnergyRow,
 )
 from coursekit.normalization.checks import checked_epsilon, checked_operands
-from coursekit.normalization.kernels import centre, line_blocks, normalize, pull_back
+from coursekit.normalization.kernels import centre, normalize, pull_back
 
 
 class RunningStatistics:
@@ -162,46 +163,21 @@ def _train(
     rows = x.reshape(-1, x.shape[-1])
     if len(rows) < 2:
         raise BatchTooSmall(len(rows))
-    y = _forward(rows, gamma, beta, epsilon)
+    normalized = normalize(rows, epsilon, np.empty_like(rows), axis=0, centred=True)
+    y = normalized.values * gamma
+    y += beta
     taken_in = _taken_in(running, rows, float(momentum))
 
     def vjp(adjoint: FloatArray) -> tuple[FloatArray, ...]:
-        dx, d_gamma, d_beta = _backward(rows, gamma, epsilon, adjoint.reshape(rows.shape))
-        return dx.reshape(x.shape), d_gamma, d_beta
+        dy = adjoint.reshape(rows.shape)
+        dx = dy * gamma
+        pull_back(dx, normalized, axis=0, centred=True)
+        d_gamma = np.einsum("ij,ij->j", dy, normalized.values)
+        return dx.reshape(x.shape), d_gamma, np.ones(len(dy)) @ dy
 
     output = record("batch_norm", y.reshape(x.shape), operands, vjp)
     running.assign(*taken_in)  # last: nothing can fail any more
     return output
-
-
-def _forward(rows: FloatArray, gamma: FloatArray, beta: FloatArray, epsilon: float) -> FloatArray:
-    y = np.empty_like(rows)
-    for columns in line_blocks(rows.shape[1], len(rows)):
-        lines = _as_lines(rows, columns)
-        normalized = np.empty_like(lines)
-        normalize(lines, epsilon, normalized, centred=True, first_line=columns.start)
-        y[:, columns] = normalized.T
-    y *= gamma
-    y += beta
-    return y
-
-
-def _backward(
-    rows: FloatArray, gamma: FloatArray, epsilon: float, upstream: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the gradients of x, gamma and beta."""
-    dx = np.empty_like(rows)
-    d_gamma, d_beta = np.empty((2, rows.shape[1]))
-    for columns in line_blocks(rows.shape[1], len(rows)):
-        lines, dy = _as_lines(rows, columns), _as_lines(upstream, columns)
-        normalized = np.empty_like(lines)
-        inverse, exponent = normalize(lines, epsilon, normalized, centred=True)
-        d_gamma[columns] = np.vecdot(dy, normalized)
-        d_beta[columns] = dy.sum(axis=1)
-        dy *= gamma[columns, np.newaxis]
-        pull_back(dy, normalized, inverse, exponent, centred=True)
-        dx[:, columns] = dy.T
-    return dx, d_gamma, d_beta
 
 
 def _taken_in(
@@ -210,11 +186,9 @@ def _taken_in(
     """Return the running statistics after this batch, without storing them."""
     if momentum == 0.0:  # then not even an infinite variance of the batch has weight
         return running.mean, running.variance, running.count + 1
-    mean, variance = np.empty((2, rows.shape[1]))
-    for columns in line_blocks(rows.shape[1], len(rows)):
-        lines = _as_lines(rows, columns)
-        mean[columns] = centre(lines, lines)[:, 0]
-        variance[columns] = np.vecdot(lines, lines) / (len(rows) - 1)
+    centred = np.empty_like(rows)
+    mean = centre(rows, centred, axis=0)[0]
+    variance = np.einsum("ij,ij->j", centred, centred) / (len(rows) - 1)
     mean = (1.0 - momentum) * running.mean + momentum * mean
     variance = (1.0 - momentum) * running.variance + momentum * variance
     for name, statistic in {"mean": mean, "variance": variance}.items():
@@ -222,11 +196,6 @@ def _taken_in(
         if index is not None:
             raise NonFiniteForward(f"batch_norm running {name}", index, float(statistic[index]))
     return mean, variance, running.count + 1
-
-
-def _as_lines(rows: FloatArray, columns: slice) -> FloatArray:
-    """Return a copy in which every column of the batch is a row."""
-    return rows[:, columns].T.copy()
 
 
 # --- evaluation: the statistics of the batches before -----------------------------------------
