@@ -13,7 +13,18 @@ from coursekit.explorers.core import (
     explore,
     explorer,
     ladder,
+    positions,
     slider,
 )
 
-__all__ = ["REGISTRY", "Drawing", "Explorer", "choice", "explore", "explorer", "ladder", "slider"]
+__all__ = [
+    "REGISTRY",
+    "Drawing",
+    "Explorer",
+    "choice",
+    "explore",
+    "explorer",
+    "ladder",
+    "positions",
+    "slider",
+]

@@ -30,7 +30,7 @@ from coursekit.figures.twin import numbers
 DOTS_PER_INCH = 130
 QUICK = 1  # zlib level
 MARGINS = {"left": 0.12, "right": 0.97, "bottom": 0.17, "top": 0.88, "wspace": 0.28, "hspace": 0.5}
-MOST_SETTINGS = 200  # of one explorer, tried as a full grid
+MOST_SETTINGS = 120  # of one explorer, tried as a full grid
 
 
 class Drawing(NamedTuple):
@@ -162,22 +162,31 @@ class Explorer:
             yield from (self.values | {name: place} for place in places)
         yield from _combinations({name: [p[0], p[-1]] for name, p in ranges.items()})
 
-    def render(self, values: Values) -> tuple[str, str]:
-        """Compute and draw for `values`; return the card as HTML and its twin as text.
+    def tell(self, values: Values) -> str:
+        """Compute and draw for `values`; return caption, alternative text and numbers.
 
-        A refusal of `coursekit` is an answer too: it is shown in place of the picture.
+        A refusal of `coursekit` is an answer too, and takes the place of the picture.
         """
+        return self._drawn_for(values)[1]
+
+    def render(self, values: Values) -> tuple[str, str]:
+        """Return the card for `values` as HTML, and what `tell` returns."""
+        drawing, text, told = self._drawn_for(values)
+        if drawing is None:
+            return f'<p role="alert" style="{_REFUSAL}">{html.escape(text)}</p>', text
+        picture = png(self.figure, DOTS_PER_INCH, QUICK)
+        return card(picture, drawing.caption, drawing.alt, told), text
+
+    def _drawn_for(self, values: Values) -> tuple[Drawing | None, str, str]:
         try:
             result = self.compute(**values)
         except CourseError as refusal:
-            said = f"Refused: {refusal}"
-            return f'<p role="alert" style="{_REFUSAL}">{html.escape(said)}</p>', said
+            return None, f"Refused: {refusal}", ""
         self.figure.clear()
         self.figure.subplots_adjust(**MARGINS)
-        caption, alt = self.draw(self.figure, result)
-        picture = png(self.figure, DOTS_PER_INCH, QUICK)
+        drawing = Drawing(*self.draw(self.figure, result))
         told = numbers(self.figure, self.digits)
-        return card(picture, caption, alt, told), f"Figure: {caption}\nAlt: {alt}\n{told}"
+        return drawing, f"Figure: {drawing.caption}\nAlt: {drawing.alt}\n{told}", told
 
     def _current(self) -> tuple[str, str]:
         values = self.values
