@@ -63,7 +63,7 @@ def refresh(paths: Sequence[str | Path] = (), check: bool = False, root: Path | 
         A notebook that is refused is named with its cell and the cause, and stays as it was;
         the others are still done.
     """
-    base = course_root() if root is None else root
+    base = _root() if root is None else root
     wanted = [base / "notebooks", base / "solutions"] if not paths else [Path(p) for p in paths]
     jobs: list[tuple[Path, Callable[[], str]]] = []
     for path in _notebooks(wanted):
@@ -82,7 +82,7 @@ def build_exercises(check: bool = False, root: Path | None = None) -> int:
 
     An exercise that no solution stands behind is named as a failure, never deleted.
     """
-    base = course_root() if root is None else root
+    base = _root() if root is None else root
     solutions = _notebooks([base / "solutions"])
     sources = {_exercise_of(path): path for path in solutions}
     targets = sorted({*sources, *_notebooks([base / "exercises"])})
@@ -94,7 +94,7 @@ def build_exercises(check: bool = False, root: Path | None = None) -> int:
     )
 
 
-def course_root() -> Path:
+def _root() -> Path:
     """Return the folder that holds `notebooks/`: the current one, or this package's checkout."""
     here = Path.cwd()
     return here if (here / "notebooks").is_dir() else Path(__file__).resolve().parent.parent
