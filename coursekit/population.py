@@ -152,7 +152,10 @@ class Comparison:
     @property
     def standard_errors_from_target(self) -> float:
         """(measured − target) in standard errors; beyond ±3 in about 3 of 1,000 fair samples."""
-        return (self.measured - self.target) / self.standard_error
+        distance = self.measured - self.target
+        if self.standard_error == 0.0:  # as for zeros, which cannot stray
+            return math.copysign(math.inf, distance) if distance else 0.0
+        return distance / self.standard_error
 
 
 def standard_error_of_mean(variance: float, count: int) -> float:
@@ -161,10 +164,7 @@ def standard_error_of_mean(variance: float, count: int) -> float:
     >>> standard_error_of_mean(4.0, 100)
     0.2
     """
-    variance = checked_real(variance, "variance")
-    if variance < 0.0:
-        raise OutOfRange("variance", "at least 0", variance)
-    return math.sqrt(variance / _positive(count, "count"))
+    return math.sqrt(_not_negative(variance, "variance") / _positive(count, "count"))
 
 
 def standard_error_of_variance(variance: float, count: int, kurtosis: float) -> float:
@@ -183,6 +183,7 @@ def standard_error_of_variance(variance: float, count: int, kurtosis: float) -> 
     >>> standard_error_of_variance(1.0, 80, UNIFORM_KURTOSIS)
     0.1
     """
+    variance = _not_negative(variance, "variance")
     kurtosis = checked_real(kurtosis, "kurtosis")
     if kurtosis < 1.0:
         raise OutOfRange("kurtosis", "at least 1", kurtosis)
@@ -247,3 +248,10 @@ def _positive(count: int, subject: str) -> int:
     if count < 1:
         raise OutOfRange(subject, "at least 1", count)
     return count
+
+
+def _not_negative(value: float, subject: str) -> float:
+    value = checked_real(value, subject)
+    if value < 0.0:
+        raise OutOfRange(subject, "at least 0", value)
+    return value
