@@ -1,5 +1,7 @@
 """Compute, draw and wire: the pattern on a demonstration, and the whole range of every explorer."""
 
+import importlib
+import pkgutil
 import re
 import time
 
@@ -10,6 +12,9 @@ from matplotlib.figure import Figure
 
 from coursekit import explorers, figures
 from coursekit.errors import OutOfRange, WrongType
+
+for module in pkgutil.iter_modules(explorers.__path__):
+    importlib.import_module(f"coursekit.explorers.{module.name}")  # registers what it holds
 
 REDRAW_SECONDS = 0.15
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"

@@ -20,11 +20,10 @@ from itertools import product
 from typing import Any, NamedTuple
 
 import ipywidgets as widgets
-from matplotlib.figure import Figure
 
 from coursekit.errors import CourseError, OutOfRange, WrongType
 from coursekit.figures.show import card, png
-from coursekit.figures.style import HEIGHT, WIDTH
+from coursekit.figures.style import Figure, blank_figure
 from coursekit.figures.twin import numbers
 
 DOTS_PER_INCH = 130
@@ -134,7 +133,7 @@ class Explorer:
                 raise OutOfRange(f"description of control {name}", "the name of a quantity", "")
         self.title, self.compute, self.draw, self.digits = title, compute, draw, digits
         self.controls = dict(controls)
-        self.figure = Figure(figsize=(WIDTH, HEIGHT), facecolor="white")
+        self.figure = blank_figure()
         self._picture = widgets.HTML()
         self.view = widgets.VBox([*self.controls.values(), self._picture])
         self._drawn: tuple[Values, str, str] | None = None

@@ -13,6 +13,8 @@ from coursekit.figures.show import bundle, card, png, show
 from coursekit.figures.style import (
     COLOURS,
     MEANING,
+    Axes,
+    Figure,
     colour,
     expected,
     label,
@@ -28,6 +30,8 @@ from coursekit.figures.twin import numbers
 __all__ = [
     "COLOURS",
     "MEANING",
+    "Axes",
+    "Figure",
     "bundle",
     "card",
     "colour",

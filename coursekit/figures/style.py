@@ -30,6 +30,27 @@ from numpy.typing import ArrayLike
 
 from coursekit.errors import UnknownChoice
 
+__all__ = [
+    "COLOURS",
+    "HEIGHT",
+    "MEANING",
+    "STYLE",
+    "WIDTH",
+    "Axes",
+    "CourseAxes",
+    "Figure",
+    "blank_figure",
+    "colour",
+    "expected",
+    "label",
+    "measured",
+    "measured_line",
+    "new_figure",
+    "panels",
+    "target",
+    "target_line",
+]
+
 WIDTH, HEIGHT = 6.0, 3.2  # inches
 
 COLOURS: Mapping[str, str] = MappingProxyType(
@@ -138,8 +159,14 @@ def new_figure(
     >>> len(axes)
     2
     """
-    figure = Figure(figsize=(width, height), facecolor="white", layout="constrained")
+    figure = blank_figure(width, height)
+    figure.set_layout_engine("constrained")
     return figure, panels(figure, rows, columns, share_x=share_x, share_y=share_y)
+
+
+def blank_figure(width: float = WIDTH, height: float = HEIGHT) -> Figure:
+    """Return a white figure with nothing on it, in inches, that belongs to no pyplot window."""
+    return Figure(figsize=(width, height), facecolor="white")
 
 
 def panels(
