@@ -220,6 +220,34 @@ class NotebookRefused(CourseError, ValueError):
         return f"{where}: {self.reason}"
 
 
+@dataclass(eq=False)
+class CourseNotFound(CourseError, LookupError):
+    """Neither the current folder nor the one around the package holds the notebooks."""
+
+    missing: str
+    current: str
+    package: str
+
+    def __str__(self) -> str:
+        return (
+            f"the course must be run from its own folder, which holds {self.missing}; got neither "
+            f"{self.current} nor {self.package}"
+        )
+
+
+@dataclass(eq=False)
+class PackageMissing(CourseError, LookupError):
+    """A package that this command needs is not installed for this Python."""
+
+    package: str
+
+    def __str__(self) -> str:
+        return (
+            f"this command needs the package {self.package}; got a Python without it. Cure: "
+            "run pip install -c constraints.txt -e . in the folder of the course"
+        )
+
+
 # --- automatic differentiation ----------------------------------------------------------------
 
 
