@@ -11,8 +11,6 @@ it reduces that shift is a hypothesis of the title, with evidence against it (Sa
 NeurIPS 2018, arXiv:1805.11604); nothing here promises it.
 """
 
-from numbers import Real
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -27,7 +25,7 @@ from coursekit.errors import (
     WrongType,
     ZeroEnergyRow,
 )
-from coursekit.normalization.checks import checked_epsilon, checked_operands
+from coursekit.normalization.checks import checked_epsilon, checked_momentum, checked_operands
 from coursekit.normalization.kernels import centre, normalize, pull_back
 
 
@@ -131,7 +129,11 @@ def batch_norm(
     Source: Ioffe and Szegedy (2015), algorithms 1 and 2.
     """
     epsilon = checked_epsilon(epsilon)
-    _check_settings(running, training, momentum)
+    momentum = checked_momentum(momentum)
+    if not isinstance(running, RunningStatistics):
+        raise WrongType("running", "a RunningStatistics", running)
+    if not isinstance(training, bool):
+        raise WrongType("training", "True or False", training)
     operands = checked_operands("batch_norm", x, gamma=(gamma, 1.0), beta=(beta, 0.0))
     width = operands[0].shape[-1]
     if running.mean.shape != (width,):
@@ -139,17 +141,6 @@ def batch_norm(
     if training:
         return _train(operands, running, momentum, epsilon)
     return _evaluate(operands, running, epsilon)
-
-
-def _check_settings(running: RunningStatistics, training: bool, momentum: float) -> None:
-    if not isinstance(running, RunningStatistics):
-        raise WrongType("running", "a RunningStatistics", running)
-    if not isinstance(training, bool):
-        raise WrongType("training", "True or False", training)
-    if isinstance(momentum, bool) or not isinstance(momentum, Real):
-        raise WrongType("momentum", "a real number", momentum)
-    if not 0.0 <= momentum <= 1.0:
-        raise OutOfRange("momentum", "from 0 to 1", momentum)
 
 
 # --- training: the statistics of the batch ----------------------------------------------------
@@ -166,7 +157,7 @@ def _train(
     normalized = normalize(rows, epsilon, np.empty_like(rows), axis=0, centred=True)
     y = normalized.values * gamma
     y += beta
-    taken_in = _taken_in(running, rows, float(momentum))
+    taken_in = _taken_in(running, rows, momentum)
 
     def vjp(adjoint: FloatArray) -> tuple[FloatArray, ...]:
         dy = adjoint.reshape(rows.shape)

@@ -9,9 +9,10 @@ from numbers import Real
 
 import numpy as np
 
+from coursekit.arguments import checked_real
 from coursekit.autodiff.tape import live_operands
 from coursekit.autodiff.tensor import Operand, Tensor, as_tensor
-from coursekit.errors import EmptyFeatureWidth, InvalidEpsilon, WidthMismatch, WrongType
+from coursekit.errors import EmptyFeatureWidth, InvalidEpsilon, OutOfRange, WidthMismatch, WrongType
 
 
 def checked_epsilon(epsilon: float) -> float:
@@ -32,6 +33,17 @@ def checked_epsilon(epsilon: float) -> float:
     if not 0.0 <= value < math.inf:
         raise InvalidEpsilon(value)
     return abs(value)  # −0.0 is 0
+
+
+def checked_momentum(momentum: float) -> float:
+    """Return the weight of the new batch as a float from 0 to 1.
+
+    Raises: `WrongType`, `OutOfRange`.
+    """
+    value = checked_real(momentum, "momentum")
+    if not 0.0 <= value <= 1.0:
+        raise OutOfRange("momentum", "from 0 to 1", momentum)
+    return value
 
 
 def checked_operands(
