@@ -5,9 +5,11 @@ checked when it enters, and every result is checked when it is recorded.
 """
 
 from collections.abc import Callable
+from math import isfinite
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy import vdot
 from numpy.typing import NDArray
 
 from coursekit.errors import WrongType
@@ -17,6 +19,9 @@ IntArray: TypeAlias = NDArray[np.intp]
 BoolArray: TypeAlias = NDArray[np.bool_]
 Axis: TypeAlias = int | tuple[int, ...] | None
 Vjp: TypeAlias = Callable[[FloatArray], tuple[FloatArray | None, ...]]
+
+
+_FLOAT64 = np.dtype(np.float64)
 
 
 def float_array(subject: str, values: object) -> FloatArray:
@@ -33,6 +38,8 @@ def float_array(subject: str, values: object) -> FloatArray:
     Traceback (most recent call last):
     coursekit.errors.WrongType: weights must be real floating-point numbers; got list [1, 2]
     """
+    if type(values) is np.ndarray and values.dtype is _FLOAT64:
+        return values.copy()  # in a training loop, nearly always
     expected = "real floating-point numbers"
     given = _as_array(subject, expected, values)
     if given.dtype.kind != "f" or given.dtype.itemsize > 8:
@@ -84,7 +91,7 @@ def first_non_finite(array: FloatArray) -> int | None:
     >>> first_non_finite(np.array([[1.0, 2.0], [np.nan, np.inf]]))
     2
     """
-    if np.isfinite(np.vdot(array, array)):
+    if isfinite(vdot(array, array)):
         return None
     offenders = np.flatnonzero(~np.isfinite(array))
     return int(offenders[0]) if offenders.size else None

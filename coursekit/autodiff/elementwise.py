@@ -11,12 +11,14 @@ Bits: + − × ÷ and sqrt are rounded once, as IEEE 754 asks; exp, log and gene
 in the last digits between machines.
 """
 
+import math
+
 import numpy as np
 
 from coursekit.autodiff.arrays import FloatArray, is_number
 from coursekit.autodiff.tape import live_operands, quiet, record
-from coursekit.autodiff.tensor import Operand, Tensor, as_tensor
-from coursekit.errors import ShapeMismatch
+from coursekit.autodiff.tensor import Operand, Tensor
+from coursekit.errors import OutOfRange, ShapeMismatch
 
 
 def unbroadcast(adjoint: FloatArray, shape: tuple[int, ...]) -> FloatArray:
@@ -41,13 +43,14 @@ def broadcast_mismatch(operation: str, *operands: Tensor) -> ShapeMismatch:
 def add(a: Operand, b: Operand) -> Tensor:
     """a + b. The adjoint passes unchanged to both."""
     a, b = live_operands("add", a, b)
+    x, y = a.value, b.value
     try:
-        value = a.value + b.value
+        value = x + y
     except ValueError:
         raise broadcast_mismatch("add", a, b) from None
 
     def vjp(adjoint: FloatArray) -> tuple[FloatArray, FloatArray]:
-        return unbroadcast(adjoint, a.shape), unbroadcast(adjoint, b.shape)
+        return unbroadcast(adjoint, x.shape), unbroadcast(adjoint, y.shape)
 
     return record("add", value, (a, b), vjp)
 
@@ -56,13 +59,14 @@ def add(a: Operand, b: Operand) -> Tensor:
 def sub(a: Operand, b: Operand) -> Tensor:
     """a − b."""
     a, b = live_operands("sub", a, b)
+    x, y = a.value, b.value
     try:
-        value = a.value - b.value
+        value = x - y
     except ValueError:
         raise broadcast_mismatch("sub", a, b) from None
 
     def vjp(adjoint: FloatArray) -> tuple[FloatArray, FloatArray]:
-        return unbroadcast(adjoint, a.shape), unbroadcast(-adjoint, b.shape)
+        return unbroadcast(adjoint, x.shape), unbroadcast(-adjoint, y.shape)
 
     return record("sub", value, (a, b), vjp)
 
@@ -120,7 +124,9 @@ def pow(x: Operand, exponent: Operand) -> Tensor:
     if not is_number(exponent):
         return _pow_of_two_tensors(x, exponent)
     (x,) = live_operands("pow", x)
-    v, p = x.value, float(as_tensor(exponent).value)
+    v, p = x.value, float(exponent)  # type: ignore[arg-type]
+    if not math.isfinite(p):
+        raise OutOfRange("exponent of pow", "finite", p)
 
     def vjp(adjoint: FloatArray) -> tuple[FloatArray]:
         return (adjoint * (p * v ** (p - 1.0)) if p else np.zeros(v.shape),)

@@ -1,7 +1,8 @@
-"""The loss of classification beside its derivative.
+"""The two losses of the course, each as one node beside its derivative.
 
-Chapter 11 trains with it. As one node it is exact where log(softmax(x)) would be log(0), and its
-derivative is the shortest formula in the package: predicted minus actual probabilities.
+Chapter 11 trains with them. In both the derivative is a difference: predicted minus actual values,
+predicted minus actual probabilities. As one node cross-entropy is exact where log(softmax(x))
+would be log(0).
 """
 
 import numpy as np
@@ -11,6 +12,34 @@ from coursekit.autodiff.shapes import require_below
 from coursekit.autodiff.tape import live_operands, quiet, record
 from coursekit.autodiff.tensor import Operand, Tensor
 from coursekit.errors import ShapeMismatch
+
+
+@quiet
+def mean_squared_error(prediction: Operand, target: Operand) -> Tensor:
+    """Mean over all n elements of (prediction − target)².
+
+    ∂/∂prediction = 2 (prediction − target) / n. The shapes must be equal: a target of shape [n]
+    against a prediction of shape [n, 1] would broadcast to n × n differences.
+
+    Raises: `WrongType`, `ReleasedOperand`, `ShapeMismatch`, also for no element at all,
+        `NonFiniteForward`.
+
+    >>> mean_squared_error([1.0, 4.0], [0.0, 2.0]).value
+    array(2.5)
+    """
+    operands = live_operands("mean_squared_error", prediction, target)
+    x, y = operands[0].value, operands[1].value
+    if x.shape != y.shape or not x.size:
+        rule = "two equal shapes of at least one element"
+        raise ShapeMismatch("mean_squared_error", rule, (x.shape, y.shape))
+    difference = x - y
+
+    def vjp(adjoint: FloatArray) -> tuple[FloatArray, FloatArray]:
+        slope = difference * (2.0 / x.size * adjoint)
+        return slope, -slope
+
+    value = np.asarray(np.vdot(difference, difference) / x.size)
+    return record("mean_squared_error", value, operands, vjp)
 
 
 @quiet

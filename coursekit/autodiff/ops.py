@@ -9,7 +9,7 @@ machines where exp, log or a matrix product is involved.
 
 from coursekit.autodiff.activations import gelu, leaky_relu, relu, sigmoid, silu, softplus, tanh
 from coursekit.autodiff.elementwise import add, div, exp, log, mul, neg, pow, sqrt, sub
-from coursekit.autodiff.losses import cross_entropy
+from coursekit.autodiff.losses import cross_entropy, mean_squared_error
 from coursekit.autodiff.products import linear, matmul
 from coursekit.autodiff.reductions import log_softmax, logsumexp, max, mean, softmax, sum
 from coursekit.autodiff.shapes import (
@@ -38,6 +38,7 @@ __all__ = [
     "matmul",
     "max",
     "mean",
+    "mean_squared_error",
     "mul",
     "neg",
     "pow",

@@ -32,7 +32,7 @@ def sum(x: Operand, axis: Axis = None, keepdims: bool = False) -> Tensor:
     axes = reduced_axes("sum", x, axis)
     total = _total(x.value, axes)
     value = total if keepdims else total.squeeze(axes)
-    return record("sum", value, (x,), lambda adjoint: (_spread(adjoint, x.shape, axes),))
+    return record("sum", value, (x,), lambda g: (_spread(g.reshape(total.shape), x.shape),))
 
 
 @quiet
@@ -46,10 +46,15 @@ def mean(x: Operand, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """
     (x,) = live_operands("mean", x)
     axes = reduced_axes("mean", x, axis)
-    n = np.float64(_count(x.shape, axes))
-    average = _total(x.value, axes) / n
+    total = _total(x.value, axes)
+    n = _count(x.shape, axes)
+    average = total / n
     value = average if keepdims else average.squeeze(axes)
-    return record("mean", value, (x,), lambda adjoint: (_spread(adjoint / n, x.shape, axes),))
+
+    def vjp(adjoint: FloatArray) -> tuple[FloatArray]:
+        return (_spread(adjoint.reshape(total.shape) / n, x.shape),)
+
+    return record("mean", value, (x,), vjp)
 
 
 @quiet
@@ -174,9 +179,8 @@ def _count(shape: tuple[int, ...], axes: tuple[int, ...]) -> int:
     return count
 
 
-def _spread(adjoint: FloatArray, shape: tuple[int, ...], axes: tuple[int, ...]) -> FloatArray:
-    """A new array of `shape` that repeats `adjoint` along the reduced `axes`."""
-    kept = [1 if axis in axes else length for axis, length in enumerate(shape)]
+def _spread(adjoint: FloatArray, shape: tuple[int, ...]) -> FloatArray:
+    """A new array of `shape` that repeats `adjoint` along its axes of length 1."""
     spread = np.empty(shape)
-    spread[...] = adjoint.reshape(kept)
+    spread[...] = adjoint
     return spread

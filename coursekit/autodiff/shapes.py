@@ -49,7 +49,7 @@ def transpose(x: Operand, axes: tuple[int, ...] | None = None) -> Tensor:
     (x,) = live_operands("transpose", x)
     order = tuple(reversed(range(len(x.shape)))) if axes is None else _lengths("transpose", axes)
     try:
-        value = x.value.transpose(order)
+        value = np.array(x.value.transpose(order), order="C")
     except ValueError:
         rule = "each axis of its operand once"
         raise ShapeMismatch("transpose", rule, (f"axes {order}", f"shape {x.shape}")) from None

@@ -16,9 +16,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from math import isfinite
 from operator import attrgetter
 
 import numpy as np
+from numpy import vdot
 
 from coursekit.autodiff.arrays import FloatArray, Vjp, first_non_finite, float_array, is_number
 from coursekit.autodiff.tensor import Operand, Tensor, as_tensor, clock
@@ -42,6 +44,8 @@ quiet = np.errstate(all="ignore")
 
 _recording: ContextVar[bool] = ContextVar("recording", default=True)
 _last_release = 0  # clock reading
+_order_of = attrgetter("_order")
+_ZERO, _ONE = np.zeros(()), np.ones(())
 
 
 # --- recording --------------------------------------------------------------------------------
@@ -73,19 +77,16 @@ def record(operation: str, value: FloatArray, operands: tuple[Tensor, ...], vjp:
     >>> x.grad
     array(2.)
     """
-    if not isinstance(value, np.ndarray):  # NumPy returns 0-d results as scalars
-        value = np.asarray(value, dtype=np.float64)
-    elif not value.flags.c_contiguous:
-        value = np.ascontiguousarray(value)
+    value = np.asarray(value)  # NumPy returns 0-d results as scalars
     index = first_non_finite(value)
     if index is not None:
         raise NonFiniteForward(operation, index, float(value.flat[index]))
     tracks = False
     for operand in operands:
-        if operand._known_live < _last_release:
-            require_live(operation, *operands)
         if operand._tracks:
             tracks = True
+            if operand._known_live < _last_release:
+                require_live(operation, *operands)
     if tracks and _recording.get():
         return Tensor(value, operation, operands, vjp, True)
     return Tensor(value, operation)
@@ -114,6 +115,11 @@ def live_operands(operation: str, *given: Operand) -> tuple[Tensor, ...]:
 
     Raises: `WrongType`, `NonFiniteLeaf`, `ReleasedOperand`.
     """
+    for operand in given:
+        if type(operand) is not Tensor or operand._known_live < _last_release:
+            break
+    else:
+        return given  # type: ignore[return-value]
     tensors = tuple([as_tensor(operand) for operand in given])
     require_live(operation, *tensors)
     return tensors
@@ -173,6 +179,7 @@ def reverse_pass(
     steps: list[Step] | None = [] if trace else None
     gradients = _gradients(nodes, adjoints, steps)
     for leaf, gradient in gradients:
+        gradient.setflags(write=False)
         leaf._gradient = gradient
     if not retain_graph:
         _release(nodes)
@@ -184,7 +191,7 @@ def _seed_array(output: Tensor, seed: object) -> FloatArray:
     if seed is None:
         if shape != ():
             raise SeedShapeMismatch(shape, None)
-        return np.ones(())
+        return _ONE
     array = float_array("backward seed", float(seed) if is_number(seed) else seed)  # type: ignore[arg-type]
     if array.shape != shape:
         raise SeedShapeMismatch(shape, array.shape)
@@ -212,7 +219,7 @@ def _history(output: Tensor) -> list[Tensor]:
                 pending.append(operand)
     if stale is not None:
         raise stale
-    nodes.sort(key=attrgetter("_order"), reverse=True)
+    nodes.sort(key=_order_of, reverse=True)
     return nodes
 
 
@@ -221,61 +228,74 @@ def _gradients(
 ) -> list[tuple[Tensor, FloatArray]]:
     """The new gradient of every parameter among `nodes`; `adjoints` holds the seed."""
     gradients = []
+    borrowed = {nodes[0]}  # nodes whose adjoint may be another's as well
+    summed: set[Tensor] = set()  # nodes whose adjoint is a sum made here
     for node in nodes:
         adjoint = adjoints.pop(node, None)
         if adjoint is None:
             continue
         if node._vjp is None:
-            gradients.append((node, _accumulated(node, adjoint)))
+            gradients.append((node, _accumulated(node, adjoint, node in borrowed)))
             continue
         contributions = node._vjp(adjoint)
         for index, operand in enumerate(node._operands):
             contribution = contributions[index]
             if contribution is None:
                 continue
-            if contribution is not adjoint:
-                _require_sound(node, index, contribution)
-            if not operand._tracks:
-                continue
-            earlier = adjoints.get(operand)
-            if earlier is not None:
-                contribution = _summed(operand, earlier, contribution)
-            adjoints[operand] = np.asarray(contribution)
+            if contribution.shape != operand._value.shape:
+                raise _wrong_shape(node, index, contribution)
+            if contribution is not adjoint and not isfinite(vdot(contribution, contribution)):
+                _require_finite(node, index, contribution)
+            if operand._tracks:
+                if operand in adjoints:
+                    earlier = adjoints[operand]
+                    contribution = _summed(operand, earlier, contribution, operand in summed)
+                    summed.add(operand)
+                    borrowed.discard(operand)
+                elif contribution is adjoint:
+                    borrowed.add(operand)
+                adjoints[operand] = np.asarray(contribution)
         if steps is not None:
             steps.append(_step(node, adjoint, contributions))
     return gradients
 
 
-def _require_sound(node: Tensor, index: int, contribution: FloatArray) -> None:
-    shape = node._operands[index]._value.shape
-    if contribution.shape != shape:
-        rule = f"a VJP that gives operand {index} a contribution of its own shape"
-        raise ShapeMismatch(node._operation, rule, (shape, contribution.shape))
+def _wrong_shape(node: Tensor, index: int, contribution: FloatArray) -> ShapeMismatch:
+    rule = f"a VJP whose contribution to operand {index} has the shape of that operand"
+    given = (node._operands[index].shape, contribution.shape)
+    return ShapeMismatch(node._operation, rule, given)
+
+
+def _require_finite(node: Tensor, index: int, contribution: FloatArray) -> None:
     offender = first_non_finite(contribution)
     if offender is not None:
         value = float(contribution.flat[offender])
         raise NonFiniteVjp(node._operation, index, offender, value)
 
 
-def _summed(operand: Tensor, earlier: FloatArray, contribution: FloatArray) -> FloatArray:
-    """A new array, because `earlier` may also be the adjoint of another node."""
-    total = np.asarray(earlier + contribution)
+def _summed(
+    operand: Tensor, earlier: FloatArray, contribution: FloatArray, in_place: bool
+) -> FloatArray:
+    """In a new array the first time, because `earlier` may also be the adjoint of another node."""
+    total = np.asarray(np.add(earlier, contribution, out=earlier if in_place else None))
     index = first_non_finite(total)
     if index is not None:
         raise NonFinitePassAdjoint(operand._operation, index, float(total.flat[index]))
     return total
 
 
-def _accumulated(leaf: Tensor, adjoint: FloatArray) -> FloatArray:
-    """Stored gradient plus this pass, in a new array: nobody else holds it."""
-    stored = 0.0 if leaf._gradient is None else leaf._gradient
-    total = np.add(stored, adjoint, out=np.empty(leaf._value.shape))
+def _accumulated(leaf: Tensor, adjoint: FloatArray, borrowed: bool) -> FloatArray:
+    """Stored gradient plus this pass, in an array that nobody else writes to."""
     if leaf._gradient is not None:
+        total = np.asarray(adjoint + leaf._gradient)
         index = first_non_finite(total)
         if index is not None:
             raise NonFiniteAccumulatedGradient(index, float(total.flat[index]))
-    total.setflags(write=False)
-    return total
+    elif borrowed or not (adjoint.flags.owndata and adjoint.flags.writeable):
+        total = np.asarray(adjoint + _ZERO)
+    else:
+        total = np.add(adjoint, _ZERO, out=adjoint)  # not nothing: −0 + 0 is 0
+    return total if total.flags.c_contiguous else total.copy()
 
 
 def _step(node: Tensor, adjoint: FloatArray, contributions: tuple[FloatArray | None, ...]) -> Step:

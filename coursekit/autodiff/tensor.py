@@ -15,6 +15,7 @@ in machine learning: a survey", JMLR 18 (2018), section 3.2, reverse accumulatio
 
 import itertools
 from collections.abc import Sequence
+from math import inf
 from typing import Any, Literal, TypeAlias, overload
 
 import numpy as np
@@ -53,7 +54,7 @@ class Tensor:
     __slots__ = (
         "__weakref__",
         "_gradient",  # sum of all backward passes since zero_grad; None stands for zeros
-        "_known_live",  # clock reading at which no released node was among the ancestors
+        "_known_live",  # clock reading until which no ancestor had been released; no end for leaves
         "_operands",
         "_operation",
         "_order",  # clock reading at which the value was made
@@ -82,7 +83,8 @@ class Tensor:
         self._tracks = tracks
         self._released = False
         self._gradient: FloatArray | None = None
-        self._order = self._known_live = next(clock)
+        self._order = next(clock)
+        self._known_live = self._order if operands else inf
 
     @property
     def value(self) -> FloatArray:
@@ -95,7 +97,7 @@ class Tensor:
 
         A later pass puts a new array here and leaves this one as it is.
         """
-        if not self.is_parameter:
+        if self._operation != "parameter":
             return None
         if self._gradient is None:
             self._gradient = np.zeros(self._value.shape)
@@ -140,7 +142,7 @@ class Tensor:
 
         Raises: `NotAParameter`.
         """
-        if not self.is_parameter:
+        if self._operation != "parameter":
             raise NotAParameter("zero_grad", self._operation)
         self._gradient = None
 
@@ -151,13 +153,13 @@ class Tensor:
 
         Raises: `NotAParameter`, `WrongType`, `ShapeMismatch`, `NonFiniteLeaf`.
         """
-        if not self.is_parameter:
+        if self._operation != "parameter":
             raise NotAParameter("assign", self._operation)
         array = float_array("values assigned to a parameter", values)
         if array.shape != self._value.shape:
             rule = "the shape that the parameter has"
             raise ShapeMismatch("assign", rule, (self._value.shape, array.shape))
-        require_finite_leaf(array)
+        _require_finite(array)
         array.setflags(write=False)
         self._value = array
         self._order = next(clock)
@@ -323,7 +325,7 @@ def parameter(values: object) -> Tensor:
     array([[0., 0.]])
     """
     array = float_array("parameter", values)
-    require_finite_leaf(array)
+    _require_finite(array)
     return Tensor(array, "parameter", tracks=True)
 
 
@@ -336,7 +338,7 @@ def constant(values: object) -> Tensor:
     False
     """
     array = float_array("constant", values)
-    require_finite_leaf(array)
+    _require_finite(array)
     return Tensor(array, "constant")
 
 
@@ -347,7 +349,7 @@ def as_tensor(operand: Operand) -> Tensor:
     return constant(float(operand) if is_number(operand) else operand)  # type: ignore[arg-type]
 
 
-def require_finite_leaf(array: FloatArray) -> None:
+def _require_finite(array: FloatArray) -> None:
     """Raise `NonFiniteLeaf` unless every element is finite."""
     index = first_non_finite(array)
     if index is not None:
