@@ -11,7 +11,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import time
 import urllib.error
@@ -21,6 +20,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from coursekit.workspace import lab_command
 
 ROOT = Path(__file__).resolve().parent.parent
 CHROMIUM_OPTIONS = [
@@ -63,48 +64,33 @@ def copied_course(target: Path, source: Path = ROOT) -> Path:
 
 
 @contextmanager
-def jupyterlab(
-    root: Path, command: list[str] | None = None, settings: dict[str, Any] | None = None
-) -> Iterator[Server]:
-    """Serve `root` on a free port of this machine until the block ends.
+def jupyterlab(root: Path, settings: dict[str, Any] | None = None) -> Iterator[Server]:
+    """Serve `root` as `coursekit lab` does, on a free port of this machine, until the block ends.
 
     Args:
-        command: how JupyterLab is started; `python -m jupyterlab` when not given. The port,
-            token and folders are appended.
-        settings: JupyterLab settings by plugin, over the defaults.
+        settings: JupyterLab settings by plugin, over those of `coursekit lab`.
     """
     token = secrets.token_hex(16)
-    with tempfile.TemporaryDirectory(prefix="course-lab-") as folder, socket.socket() as probe:
+    with tempfile.TemporaryDirectory(prefix="course-lab-") as folder:
         home = Path(folder)
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-        probe.close()
-        environment = os.environ | {
-            "JUPYTER_CONFIG_DIR": str(home / "config"),
-            "JUPYTER_DATA_DIR": str(home / "data"),
-            "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
-            "JUPYTERLAB_SETTINGS_DIR": str(home / "settings"),
-            "JUPYTERLAB_WORKSPACES_DIR": str(home / "workspaces"),
-            "IPYTHONDIR": str(home / "ipython"),
-        }
-        quiet = {"fetchNews": "false", "checkForUpdates": False}
-        overrides = {"@jupyterlab/apputils-extension:notification": quiet} | (settings or {})
-        (home / "app").mkdir()
-        (home / "app" / "overrides.json").write_text(json.dumps(overrides), encoding="utf-8")
-        options = [
-            "--no-browser",
-            "--ip=127.0.0.1",
-            f"--port={port}",
-            "--ServerApp.port_retries=0",
-            f"--IdentityProvider.token={token}",
-            f"--LabApp.app_settings_dir={home / 'app'}",
-            "--LabApp.expose_app_in_browser=True",
-        ]
-        if hasattr(os, "geteuid") and os.geteuid() == 0:
-            options.append("--allow-root")
-        with (home / "log").open("w+", encoding="utf-8") as log:
+        port = _free_port()
+        arguments, environment = lab_command(root, port=port, browser=False)
+        arguments += ["--ServerApp.port_retries=0", f"--IdentityProvider.token={token}"]
+        if settings:
+            arguments = _with_settings(arguments, settings, home / "app")
+            arguments.append("--LabApp.expose_app_in_browser=True")
+        for variable in (
+            "JUPYTER_CONFIG_DIR",
+            "JUPYTER_DATA_DIR",
+            "JUPYTER_RUNTIME_DIR",
+            "JUPYTERLAB_SETTINGS_DIR",
+            "JUPYTERLAB_WORKSPACES_DIR",
+            "IPYTHONDIR",
+        ):
+            environment[variable] = str(home / variable.lower())
+        with (home / "log").open("w", encoding="utf-8") as log:
             process = subprocess.Popen(
-                [*(command or [sys.executable, "-m", "jupyterlab"]), *options],
+                arguments,
                 cwd=root,
                 env=environment,
                 stdin=subprocess.DEVNULL,
@@ -118,6 +104,22 @@ def jupyterlab(
                 yield server
             finally:
                 _end(process)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _with_settings(arguments: list[str], settings: dict[str, Any], folder: Path) -> list[str]:
+    """Return the arguments with `settings` laid over the settings folder that they name."""
+    option = "--LabApp.app_settings_dir="
+    (given,) = (text.removeprefix(option) for text in arguments if text.startswith(option))
+    merged = json.loads((Path(given) / "overrides.json").read_text(encoding="utf-8")) | settings
+    folder.mkdir()
+    (folder / "overrides.json").write_text(json.dumps(merged), encoding="utf-8")
+    return [*(text for text in arguments if not text.startswith(option)), f"{option}{folder}"]
 
 
 def _wait_for(server: Server, process: subprocess.Popen[bytes], log: Path) -> None:
