@@ -520,3 +520,40 @@ def test_assign_replaces_all_or_nothing():
     assert memory_of(running) == ([1.0], [2.0], 3)
     running.assign([4.0], [5.0], 6)
     assert memory_of(running) == ([4.0], [5.0], 6)
+
+
+# --- a further witness, where it is installed --------------------------------------------------
+
+
+def test_pytorch_agrees():
+    torch = pytest.importorskip("torch")
+    x, gamma, beta, upstream = normal(1, 6, 5), normal(2, 5), normal(3, 5), normal(4, 6, 5)
+    running = RunningStatistics(normal(5, 5), normal(6, 5) ** 2)
+    memory = torch.tensor(running.mean), torch.tensor(running.variance)
+    functional = torch.nn.functional
+    pairs = [
+        (layer_norm, lambda x, *both: functional.layer_norm(x, (5,), *both)),
+        (
+            lambda x, gain, _: rms_norm(x, gain),
+            lambda x, g, _: functional.rms_norm(x, (5,), g, 1e-5),
+        ),
+        (
+            lambda x, *both: batch_norm(x, *both, running, training=True),
+            lambda x, *both: functional.batch_norm(x, *memory, *both, training=True),
+        ),
+        (
+            lambda x, *both: batch_norm(x, *both, running, training=False),
+            lambda x, *both: functional.batch_norm(x, *memory, *both, training=False),
+        ),
+    ]
+    for ours, theirs in pairs:
+        values = value_and_gradients(ours, (x, gamma, beta), upstream)
+        leaves = [torch.tensor(array, requires_grad=True) for array in (x, gamma, beta)]
+        y = theirs(*leaves)
+        y.backward(torch.tensor(upstream))
+        for mine, leaf in zip(values[1:], leaves, strict=True):
+            expected = 0.0 if leaf.grad is None else leaf.grad.numpy()
+            assert mine == pytest.approx(expected, rel=1e-12, abs=1e-13)
+        assert values[0] == pytest.approx(y.detach().numpy(), rel=1e-12)
+    assert running.mean == pytest.approx(memory[0].numpy(), rel=1e-13)
+    assert running.variance == pytest.approx(memory[1].numpy(), rel=1e-13)

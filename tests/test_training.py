@@ -136,13 +136,23 @@ def test_a_resumed_run_gives_the_bits_of_an_uninterrupted_one(saved):
 
 def test_each_part_of_a_run_matters(saved):
     path, model, rng, velocity = saved
-    expected = bits(model, rng, train(model, rng, velocity, 2))
-    resumed, other = build(17)
-    again, _ = load_run(path, resumed, other)
-    standing, other_rng = build(17)
-    load_run(path, standing, other_rng)
-    assert bits(standing, other_rng, train(standing, other_rng, None, 2)) != expected
-    assert bits(resumed, SplitMix64(1), train(resumed, SplitMix64(1), again, 2)) != expected
+    train(model, rng, velocity, 2)
+    expected = bits(model, rng, None)["values"]
+
+    def values_after(forget_velocity=False, forget_state=False):
+        resumed, other = build(99)
+        again, _ = load_run(path, resumed, other)
+        train(
+            resumed,
+            SplitMix64(99) if forget_state else other,
+            None if forget_velocity else again,
+            2,
+        )
+        return bits(resumed, other, None)["values"]
+
+    assert values_after() == expected
+    assert values_after(forget_velocity=True) != expected
+    assert values_after(forget_state=True) != expected
 
 
 def test_loading_clears_gradients_and_keeps_leaves(saved):

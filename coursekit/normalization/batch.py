@@ -178,7 +178,7 @@ def _taken_in(
     if momentum == 0.0:  # then not even an infinite variance of the batch has weight
         return running.mean, running.variance, running.count + 1
     centred = np.empty_like(rows)
-    mean = centre(rows, centred, axis=0)[0]
+    mean = centre(rows, centred, axis=0)
     variance = np.einsum("ij,ij->j", centred, centred) / (len(rows) - 1)
     mean = (1.0 - momentum) * running.mean + momentum * mean
     variance = (1.0 - momentum) * running.variance + momentum * variance

@@ -39,14 +39,16 @@ class Normalized(NamedTuple):
 def mean_of(lines: FloatArray, axis: int) -> FloatArray:
     """Return the mean of every line, in a shape that broadcasts against `lines`."""
     ones = np.ones(lines.shape[axis])  # a product with ones is the fastest sum that NumPy has
-    total = np.vecdot(lines, ones) if axis == 1 else ones @ lines
-    return np.expand_dims(total / len(ones), axis)
+    total: FloatArray = ones @ lines if axis == 0 else np.vecdot(lines, ones)[:, np.newaxis]
+    return total / len(ones)
 
 
 def mean_product_of(a: FloatArray, b: FloatArray, axis: int) -> FloatArray:
     """Return the mean of the products of every line, in a shape that broadcasts."""
-    total = np.vecdot(a, b) if axis == 1 else np.einsum("ij,ij->j", a, b)
-    return np.expand_dims(total / a.shape[axis], axis)
+    count = int(a.shape[axis])
+    total: FloatArray
+    total = np.einsum("ij,ij->j", a, b) if axis == 0 else np.vecdot(a, b)[:, np.newaxis]
+    return total / count
 
 
 def centre(lines: FloatArray, out: FloatArray, axis: int) -> FloatArray:
