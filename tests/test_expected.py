@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coursekit import errors
@@ -39,6 +39,7 @@ def test_lecun_keeps_signals_and_its_twin_keeps_gradients(widths):
     assert expected_backward(widths, by_fan_out) == pytest.approx([1.0] * len(widths))
 
 
+@settings(max_examples=30, deadline=None)  # each example integrates numerically
 @given(WIDTHS, st.floats(0.1, 3.0))
 def test_linear_moments_are_linear_variances(widths, factor):
     variances = [factor / n for n in widths[:-1]]
