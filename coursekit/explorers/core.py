@@ -75,6 +75,7 @@ def slider(
         max=high,
         step=step,
         description=description,
+        tooltip=description,
         style=_NAMED,
         layout=_LAYOUT,
     )
@@ -82,17 +83,23 @@ def slider(
 
 def ladder(description: str, values: Sequence[Any], value: Any = None) -> Any:
     """Return a slider over the given values, for steps that are not equal (1, 2, 4, 8, …)."""
-    first = values[0] if value is None else value
-    return widgets.SelectionSlider(
-        options=list(values), value=first, description=description, style=_NAMED, layout=_LAYOUT
-    )
+    return _select(widgets.SelectionSlider, description, values, value)
 
 
 def choice(description: str, options: Sequence[Any], value: Any = None) -> Any:
     """Return a drop-down list of `options`; the first is chosen unless `value` names another."""
+    return _select(widgets.Dropdown, description, options, value)
+
+
+def _select(kind: Any, description: str, options: Sequence[Any], value: Any) -> Any:
     first = options[0] if value is None else value
-    return widgets.Dropdown(
-        options=list(options), value=first, description=description, style=_NAMED, layout=_LAYOUT
+    return kind(
+        options=list(options),
+        value=first[1] if value is None and isinstance(first, tuple) else first,
+        description=description,
+        tooltip=description,
+        style=_NAMED,
+        layout=_LAYOUT,
     )
 
 
