@@ -18,6 +18,10 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.nbval_sanitize_with = str(TESTS / "nbval_sanitize.cfg")
     if not (config.option.mpl_baseline_path or config.option.mpl_generate_path):
         config.option.mpl_baseline_path = str(TESTS / "baseline")
+    if not hasattr(config, "workerinput"):
+        # Once, before the workers: the first import on a machine lists its fonts, and says so on
+        # standard error, which would stand in the outputs of the first notebook.
+        import matplotlib.font_manager  # noqa: F401
 
 
 def pytest_terminal_summary(
@@ -25,7 +29,8 @@ def pytest_terminal_summary(
 ) -> None:
     if config.option.markexpr != "not browser":
         return
-    missing = "" if shutil.which("chromium") else " (chromium is missing: apt-get install chromium)"
+    there = any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome")))
+    missing = "" if there else " (no chromium here: apt-get install chromium)"
     terminalreporter.write_line(
         f"browser tests: not run here; `pytest -m browser` runs them{missing}"
     )

@@ -50,7 +50,8 @@ class Server:
 
 def chromium() -> str | None:
     """Return the path of the browser, or None where it is not installed."""
-    return shutil.which("chromium") or shutil.which("chromium-browser")
+    names = ("chromium", "chromium-browser", "google-chrome")
+    return next((path for name in names if (path := shutil.which(name))), None)
 
 
 def copied_course(target: Path, source: Path = ROOT) -> Path:
