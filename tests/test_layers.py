@@ -6,9 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from coursekit import initializers
 from coursekit.autodiff import constant, parameter, silu, tanh
+from coursekit.autodiff.gradcheck import gradcheck
 from coursekit.errors import (
     AllocationFailed,
     BatchTooSmall,
@@ -281,3 +284,67 @@ def test_perceptron_has_an_activation_between_every_two_layers():
     assert rng == SplitMix64(9).advance(3 * 4 + 4 * 2)
     x = normal(7, 5, 3)
     assert (network(x).value == last(tanh(first(x))).value).all()
+
+
+# --- every layer against central differences ---------------------------------------------------
+
+
+def assert_right_gradients(layer, x=None, **call):
+    """Check the gradient of every parameter, and of `x` if it is an array of numbers."""
+
+    def function(*tensors):
+        given = list(tensors)
+        first = given.pop(0) if x is not None else None
+        for one, tensor in zip(layer.parameters, given, strict=True):
+            one._tensor = tensor
+        return layer(**call) if first is None else layer(first, **call)
+
+    arrays = [one.value + 0.1 * normal(1, *one.shape) for one in layer.parameters]
+    report = gradcheck(function, *([] if x is None else [x]), *arrays)
+    assert report.checked == sum(array.size for array in arrays) + (0 if x is None else x.size)
+    assert report.ok, str(report)
+
+
+sizes = st.integers(1, 4)
+
+
+@given(lead=st.lists(sizes, max_size=2), fan_in=sizes, fan_out=sizes, bias=st.booleans())
+@settings(max_examples=15, deadline=None)
+def test_gradcheck_of_linear(lead, fan_in, fan_out, bias):
+    layer = Linear("layer", fan_in, fan_out, SplitMix64(fan_in), bias=bias)
+    assert_right_gradients(layer, normal(2, *lead, fan_in))
+
+
+@given(ids=st.lists(st.integers(0, 2), min_size=1, max_size=5), width=sizes)
+@settings(max_examples=10, deadline=None)
+def test_gradcheck_of_embedding(ids, width):
+    assert_right_gradients(Embedding("table", 3, width, SplitMix64(width)), ids=ids)
+
+
+@given(lead=st.lists(sizes, max_size=2), width=sizes)
+@settings(max_examples=10, deadline=None)
+def test_gradcheck_of_row_norm_layers(lead, width):
+    x = normal(width, *lead, width)
+    assert_right_gradients(LayerNorm("norm", width, epsilon=0.1), x)
+    assert_right_gradients(RMSNorm("norm", width, epsilon=0.1), x)
+
+
+@given(rows=st.integers(2, 4), width=sizes, training=st.booleans())
+@settings(max_examples=10, deadline=None)
+def test_gradcheck_of_batch_norm_layer(rows, width, training):
+    layer = BatchNorm("norm", width, epsilon=0.1)
+    assert_right_gradients(layer, normal(rows, rows, width), training=training)
+
+
+def test_gradcheck_of_a_whole_network():
+    rng = SplitMix64(17)
+    network = Sequence(
+        Linear("a", 3, 4, rng, bias=True),
+        BatchNorm("a.norm", 4, epsilon=0.1),
+        silu,
+        LayerNorm("b", 4, epsilon=0.1),
+        tanh,
+        RMSNorm("c", 4),
+        Linear("d", 4, 2, rng),
+    )
+    assert_right_gradients(network, normal(3, 5, 3), training=True)

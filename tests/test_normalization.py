@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coursekit.autodiff import constant, no_grad, parameter
+from coursekit.autodiff import constant, no_grad, parameter, transpose
+from coursekit.autodiff.gradcheck import gradcheck
 from coursekit.errors import (
     BatchTooSmall,
     EmptyFeatureWidth,
@@ -196,6 +197,34 @@ def test_batch_norm_equals_its_composed_version(rows, width, seed):
     assert_equal_functions(fused, composed_batch_norm, (x,), upstream)
 
 
+# --- third witness: central differences --------------------------------------------------------
+
+
+def assert_right(function, *arrays):
+    report = gradcheck(function, *arrays)
+    assert report.checked == sum(array.size for array in arrays)
+    assert report.ok, str(report)
+
+
+@given(shape=shapes, seed=seeds)
+@settings(max_examples=15, deadline=None)
+def test_gradcheck_of_row_norms(shape, seed):
+    x = normal(seed, *shape)
+    gamma, beta = normal(seed + 2, 2, shape[-1])
+    # A large epsilon keeps width one and near-constant rows smooth at the step of the check.
+    assert_right(lambda *given: layer_norm(*given, epsilon=0.1), x, gamma, beta)
+    assert_right(lambda *given: rms_norm(*given, epsilon=0.1), x, gamma)
+
+
+@given(rows=st.integers(2, 4), width=st.integers(1, 4), seed=seeds)
+@settings(max_examples=15, deadline=None)
+def test_gradcheck_of_batch_norm_in_both_modes(rows, width, seed):
+    x, vectors = normal(seed, rows, width), normal(seed + 1, 2, width)
+    running = RunningStatistics(normal(seed + 2, width), normal(seed + 3, width) ** 2)
+    assert_right(lambda *given: batch_norm_in_training(*given, epsilon=0.1), x, *vectors)
+    assert_right(lambda *given: batch_norm(*given, running, False, epsilon=0.1), x, *vectors)
+
+
 # --- laws --------------------------------------------------------------------------------------
 
 
@@ -346,6 +375,17 @@ def test_each_norm_is_one_node_and_can_run_backward_twice():
         x.zero_grad()
 
 
+def test_the_memory_order_of_the_input_does_not_matter():
+    x, upstream = normal(1, 5, 4), normal(2, 4, 5)
+    for norm in (layer_norm, rms_norm, batch_norm_in_training):
+        turned, straight = parameter(x), parameter(x.T)
+        y, expected = norm(transpose(turned)), norm(straight)
+        y.backward(upstream)
+        expected.backward(upstream)
+        assert y.value == pytest.approx(expected.value, rel=1e-14, abs=1e-14)
+        assert np.allclose(turned.grad.T, straight.grad, rtol=1e-13, atol=1e-14)
+
+
 def test_no_grad_and_constants_record_nothing():
     with no_grad():
         assert not layer_norm(parameter([1.0, 2.0])).tracks_gradient
@@ -478,6 +518,13 @@ def test_evaluation_with_a_variance_of_zero_needs_an_epsilon():
     with pytest.raises(ZeroEnergyRow) as refusal:
         batch_norm(np.ones((1, 2)), None, None, running, training=False, epsilon=0.0)
     assert refusal.value.row == 1
+
+
+def test_evaluation_refuses_a_variance_and_epsilon_beyond_float64():
+    running = RunningStatistics([0.0, 0.0], [1.0, 1.5e308])
+    with pytest.raises(NonFiniteForward) as failure:
+        batch_norm(np.ones((1, 2)), None, None, running, training=False, epsilon=1.5e308)
+    assert (failure.value.operation, failure.value.index) == ("batch_norm variance + epsilon", 1)
 
 
 def test_settings_of_batch_norm_are_checked():

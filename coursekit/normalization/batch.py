@@ -154,7 +154,7 @@ def _train(
     rows = x.reshape(-1, x.shape[-1])
     if len(rows) < 2:
         raise BatchTooSmall(len(rows))
-    normalized = normalize(rows, epsilon, np.empty_like(rows), axis=0, centred=True)
+    normalized = normalize(rows, epsilon, np.empty(rows.shape), axis=0, centred=True)
     y = normalized.values * gamma
     y += beta
     taken_in = _taken_in(running, rows, momentum)
@@ -177,16 +177,20 @@ def _taken_in(
     """Return the running statistics after this batch, without storing them."""
     if momentum == 0.0:  # then not even an infinite variance of the batch has weight
         return running.mean, running.variance, running.count + 1
-    centred = np.empty_like(rows)
+    centred = np.empty(rows.shape)
     mean = centre(rows, centred, axis=0)
     variance = np.einsum("ij,ij->j", centred, centred) / (len(rows) - 1)
     mean = (1.0 - momentum) * running.mean + momentum * mean
     variance = (1.0 - momentum) * running.variance + momentum * variance
-    for name, statistic in {"mean": mean, "variance": variance}.items():
-        index = first_non_finite(statistic)
-        if index is not None:
-            raise NonFiniteForward(f"batch_norm running {name}", index, float(statistic[index]))
+    _require_finite("batch_norm running mean", mean)
+    _require_finite("batch_norm running variance", variance)
     return mean, variance, running.count + 1
+
+
+def _require_finite(operation: str, statistic: FloatArray) -> None:
+    index = first_non_finite(statistic)
+    if index is not None:
+        raise NonFiniteForward(operation, index, float(statistic[index]))
 
 
 # --- evaluation: the statistics of the batches before -----------------------------------------
@@ -198,6 +202,7 @@ def _evaluate(operands: tuple[Tensor, ...], running: RunningStatistics, epsilon:
     variance = running.variance + epsilon
     if not variance.all():
         raise ZeroEnergyRow(int(np.argmin(variance)))
+    _require_finite("batch_norm variance + epsilon", variance)
     inverse = 1.0 / np.sqrt(variance)
     normalized = (x - running.mean) * inverse
 

@@ -80,7 +80,7 @@ def _row_norm(
     """Record one of the two norms; `operands` are x, the gain and, if there is one, the shift."""
     x, gain, *shift = (operand.value for operand in operands)
     rows = x.reshape(-1, x.shape[-1])
-    y = np.empty_like(rows)
+    y = np.empty(rows.shape)
     for block in _blocks(rows):
         part = normalize(
             rows[block], epsilon, y[block], axis=1, centred=centred, first_line=block.start
@@ -90,12 +90,12 @@ def _row_norm(
             part += shift[0]
 
     def vjp(adjoint: FloatArray) -> tuple[FloatArray, ...]:
-        dy, dx = adjoint.reshape(rows.shape), np.empty_like(rows)
+        dy, dx = adjoint.reshape(rows.shape), np.empty(rows.shape)
         d_gain, d_shift = np.zeros((2, len(gain)))
         for block in _blocks(rows):
             # x̂ once more: in the cache that costs less than to have kept it in memory.
             normalized = normalize(
-                rows[block], epsilon, np.empty_like(rows[block]), axis=1, centred=centred
+                rows[block], epsilon, np.empty(rows[block].shape), axis=1, centred=centred
             )
             part = np.multiply(dy[block], normalized.values, out=dx[block])
             ones = np.ones(len(part))
