@@ -13,6 +13,7 @@ array([[0.78644773],
 """
 
 from coursekit.autodiff import ops, tape
+from coursekit.autodiff.gradcheck import Coordinate, GradcheckReport, gradcheck
 from coursekit.autodiff.ops import *  # noqa: F403
 from coursekit.autodiff.tape import Step, live_operands, no_grad, quiet, record, require_live
 from coursekit.autodiff.tensor import Tensor, constant, parameter
@@ -20,10 +21,13 @@ from coursekit.autodiff.tensor import Tensor, constant, parameter
 backward = Tensor.backward
 
 __all__ = [
+    "Coordinate",
+    "GradcheckReport",
     "Step",
     "Tensor",
     "backward",
     "constant",
+    "gradcheck",
     "live_operands",
     "no_grad",
     "ops",

@@ -18,6 +18,7 @@ FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.intp]
 BoolArray: TypeAlias = NDArray[np.bool_]
 Axis: TypeAlias = int | tuple[int, ...] | None
+Shape: TypeAlias = int | tuple[int, ...]
 Vjp: TypeAlias = Callable[[FloatArray], tuple[FloatArray | None, ...]]
 
 

@@ -5,17 +5,21 @@ back to i; an element that went to several places gets the sum of what arrives f
 """
 
 from collections.abc import Sequence
-from typing import TypeAlias
 
 import numpy as np
 
-from coursekit.autodiff.arrays import FloatArray, IntArray, boolean_array, integer_array, is_integer
+from coursekit.autodiff.arrays import (
+    FloatArray,
+    IntArray,
+    Shape,
+    boolean_array,
+    integer_array,
+    is_integer,
+)
 from coursekit.autodiff.elementwise import unbroadcast
 from coursekit.autodiff.tape import live_operands, quiet, record
 from coursekit.autodiff.tensor import Operand, Tensor
 from coursekit.errors import OutOfRange, ShapeMismatch, WrongType
-
-Shape: TypeAlias = int | tuple[int, ...]
 
 
 def reshape(x: Operand, shape: Shape) -> Tensor:
@@ -37,7 +41,7 @@ def reshape(x: Operand, shape: Shape) -> Tensor:
     return record("reshape", value, (x,), lambda adjoint: (adjoint.reshape(x.shape),))
 
 
-def transpose(x: Operand, axes: tuple[int, ...] | None = None) -> Tensor:
+def transpose(x: Operand, axes: Shape | None = None) -> Tensor:
     """Axis i of the result is axis `axes[i]` of x; without `axes` their order is reversed.
 
     Raises: `WrongType`, `ReleasedOperand`, `ShapeMismatch`.

@@ -26,6 +26,7 @@ import coursekit.autodiff as autodiff
 from coursekit.autodiff.arrays import (
     Axis,
     FloatArray,
+    Shape,
     Vjp,
     first_non_finite,
     float_array,
@@ -254,14 +255,14 @@ class Tensor:
     def T(self) -> "Tensor":  # noqa: N802 - NumPy's name
         return autodiff.transpose(self)
 
-    def transpose(self, *axes: int) -> "Tensor":
-        return autodiff.transpose(self, axes or None)
+    def transpose(self, *axes: Shape) -> "Tensor":
+        return autodiff.transpose(self, _unpacked(axes) if axes else None)
 
-    def reshape(self, *shape: int) -> "Tensor":
-        return autodiff.reshape(self, shape)
+    def reshape(self, *shape: Shape) -> "Tensor":
+        return autodiff.reshape(self, _unpacked(shape))
 
-    def broadcast_to(self, *shape: int) -> "Tensor":
-        return autodiff.broadcast_to(self, shape)
+    def broadcast_to(self, *shape: Shape) -> "Tensor":
+        return autodiff.broadcast_to(self, _unpacked(shape))
 
     def sum(self, axis: Axis = None, keepdims: bool = False) -> "Tensor":
         return autodiff.sum(self, axis, keepdims)
@@ -354,6 +355,11 @@ def _require_finite(array: FloatArray) -> None:
     index = first_non_finite(array)
     if index is not None:
         raise NonFiniteLeaf(index, float(array.flat[index]))
+
+
+def _unpacked(lengths: tuple[Shape, ...]) -> Shape:
+    """NumPy's two spellings, `reshape(2, 3)` and `reshape((2, 3))`, as one."""
+    return lengths[0] if len(lengths) == 1 else lengths  # type: ignore[return-value]
 
 
 def _restored(value: FloatArray, gradient: FloatArray | None, is_parameter: bool) -> Tensor:
