@@ -10,6 +10,9 @@ import pytest
 
 TESTS = Path(__file__).parent / "tests"
 
+# Scripts that are run by hand, some with libraries that the course itself does not need.
+collect_ignore_glob = ["tests/benchmarks/*", "tests/remake_*.py", "tests/screenshots.py"]
+
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
