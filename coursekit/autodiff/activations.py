@@ -11,11 +11,11 @@ import math
 
 import numpy as np
 
-from coursekit.autodiff.arrays import FloatArray, is_number
+from coursekit.arguments import checked_real
+from coursekit.autodiff.arrays import FloatArray
 from coursekit.autodiff.normal_cdf import normal_cdf
 from coursekit.autodiff.tape import live_operands, quiet, record
 from coursekit.autodiff.tensor import Operand, Tensor
-from coursekit.errors import OutOfRange, WrongType
 
 _SQRT_2PI = math.sqrt(2.0 * math.pi)
 
@@ -122,13 +122,10 @@ def leaky_relu(x: Operand, slope: float = 0.01) -> Tensor:
     >>> leaky_relu([-2.0, 0.0, 2.0], slope=0.5).value
     array([-1.,  0.,  2.])
     """
-    if not is_number(slope):
-        raise WrongType("slope of leaky_relu", "a number", slope)
-    if not math.isfinite(slope):
-        raise OutOfRange("slope of leaky_relu", "finite", slope)
+    slope = checked_real(slope, "slope of leaky_relu")
     (x,) = live_operands("leaky_relu", x)
     v = x.value
-    factor = np.where(v > 0.0, 1.0, float(slope))
+    factor = np.where(v > 0.0, 1.0, slope)
     return record("leaky_relu", factor * v, (x,), lambda adjoint: (adjoint * factor,))
 
 

@@ -5,20 +5,22 @@ checked when it enters, and every result is checked when it is recorded.
 """
 
 from collections.abc import Callable
-from math import isfinite
+from math import inf, isfinite
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy import vdot
 from numpy.typing import NDArray
 
-from coursekit.errors import WrongType
+from coursekit.errors import NonFiniteLeaf, WrongType
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.intp]
 BoolArray: TypeAlias = NDArray[np.bool_]
 Axis: TypeAlias = int | tuple[int, ...] | None
-Shape: TypeAlias = int | tuple[int, ...]
+# NumPy's spellings of a shape or an order of axes: 6, (2, 3), and ((2, 3),) from f((2, 3)).
+Lengths: TypeAlias = int | tuple[int, ...]
+Shape: TypeAlias = Lengths | tuple[Lengths, ...]
 Vjp: TypeAlias = Callable[[FloatArray], tuple[FloatArray | None, ...]]
 
 
@@ -73,14 +75,29 @@ def boolean_array(subject: str, values: object) -> BoolArray:
     return np.array(given)
 
 
-def is_integer(value: object) -> bool:
-    """Whether this is a Python or NumPy integer; True and False are not."""
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-
-
 def is_number(value: object) -> bool:
     """Whether this is a Python or NumPy integer or float; True and False are neither."""
-    return is_integer(value) or isinstance(value, (float, np.floating))
+    numbers = (float, int, np.floating, np.integer)
+    return isinstance(value, numbers) and not isinstance(value, bool)
+
+
+def as_float(number: float) -> float:
+    """A number as float64; an integer beyond its range becomes an infinity, to be refused as one.
+
+    >>> as_float(10**400)
+    inf
+    """
+    try:
+        return float(number)
+    except OverflowError:
+        return inf
+
+
+def require_finite_leaf(array: FloatArray) -> None:
+    """Raise `NonFiniteLeaf` unless every element is finite."""
+    index = first_non_finite(array)
+    if index is not None:
+        raise NonFiniteLeaf(index, float(array.flat[index]))
 
 
 def first_non_finite(array: FloatArray) -> int | None:

@@ -23,7 +23,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from coursekit.autodiff.arrays import FloatArray, float_array, is_integer, is_number
+from coursekit.arguments import checked_integer, checked_real
+from coursekit.autodiff.arrays import FloatArray, float_array
 from coursekit.autodiff.tape import no_grad
 from coursekit.autodiff.tensor import Tensor, constant, parameter
 from coursekit.errors import OutOfRange, ShapeMismatch, WrongType
@@ -136,8 +137,8 @@ def gradcheck(
     >>> gradcheck(wrong, [3.0]).ok
     False
     """
-    _require_positive("step of gradcheck", step)
-    _require_positive("tolerance of gradcheck", tolerance)
+    step = _checked_positive(step, "step of gradcheck")
+    tolerance = _checked_positive(tolerance, "tolerance of gradcheck")
     probe = _Probe(function, [float_array("argument of gradcheck", array) for array in arrays])
     chosen = _chosen_coordinates(probe.points, sample, rng)
     compared, kinks, failures = [], [], []
@@ -227,17 +228,15 @@ def _chosen_coordinates(
     everything = [(i, flat) for i, point in enumerate(points) for flat in range(point.size)]
     if sample is None:
         return everything
-    if not is_integer(sample):
-        raise WrongType("sample of gradcheck", "a number of coordinates", sample)
-    if sample < 1:
+    if checked_integer(sample, "sample of gradcheck") < 1:
         raise OutOfRange("sample of gradcheck", "at least 1", sample)
     if rng is None:
         raise WrongType("rng of gradcheck", "a generator, where a sample is asked for", rng)
     return [everything[i] for i in rng.permutation(len(everything))[:sample]]
 
 
-def _require_positive(subject: str, value: float) -> None:
-    if not is_number(value):
-        raise WrongType(subject, "a number", value)
-    if not 0.0 < value < math.inf:
-        raise OutOfRange(subject, "above 0 and finite", value)
+def _checked_positive(value: float, subject: str) -> float:
+    number = checked_real(value, subject)
+    if number <= 0.0:
+        raise OutOfRange(subject, "above 0", value)
+    return number

@@ -13,10 +13,11 @@ functions", IMA Journal of Numerical Analysis 41 (2021), equations 1.3 and 1.4).
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from coursekit.autodiff.arrays import Axis, FloatArray, is_integer
+from coursekit.arguments import checked_integer
+from coursekit.autodiff.arrays import Axis, FloatArray
 from coursekit.autodiff.tape import live_operands, quiet, record
 from coursekit.autodiff.tensor import Operand, Tensor
-from coursekit.errors import ShapeMismatch, WrongType
+from coursekit.errors import ShapeMismatch
 
 
 @quiet
@@ -149,9 +150,8 @@ def reduced_axes(operation: str, x: Tensor, axis: Axis) -> tuple[int, ...]:
     """`axis` as a tuple of axes counted from 0."""
     if axis is None:
         return tuple(range(len(x.shape)))
-    given = axis if isinstance(axis, tuple) else (axis,)
-    if not all(is_integer(each) for each in given):
-        raise WrongType(f"axis of {operation}", "an integer, a tuple of integers or None", axis)
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    given = tuple([checked_integer(each, f"axis of {operation}") for each in axes])
     try:
         return normalize_axis_tuple(given, len(x.shape))
     except ValueError:  # out of range, or the same axis twice

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from coursekit.arguments import checked_integer
 from coursekit.autodiff.arrays import (
     FloatArray,
     IntArray,
     Shape,
     boolean_array,
     integer_array,
-    is_integer,
 )
 from coursekit.autodiff.elementwise import unbroadcast
 from coursekit.autodiff.tape import live_operands, quiet, record
@@ -90,7 +90,7 @@ def concatenate(tensors: Sequence[Operand], axis: int = 0) -> Tensor:
     """
     if isinstance(tensors, Tensor) or not isinstance(tensors, Sequence):
         raise WrongType("operands of concatenate", "a sequence of tensors", tensors)
-    _require_integer("axis of concatenate", axis)
+    axis = checked_integer(axis, "axis of concatenate")
     operands = live_operands("concatenate", *tensors)
     try:
         value = np.concatenate([operand.value for operand in operands], axis=axis)
@@ -170,13 +170,9 @@ def require_below(subject: str, ids: IntArray, count: int) -> None:
         raise OutOfRange(subject, f"at least 0 and below {count}", int(ids.flat[outside[0]]))
 
 
-def _lengths(operation: str, shape: Shape) -> tuple[int, ...]:
-    given = shape if isinstance(shape, tuple) else (shape,)
-    for length in given:
-        _require_integer(f"shape or axes of {operation}", length)
-    return tuple(int(length) for length in given)
-
-
-def _require_integer(subject: str, value: object) -> None:
-    if not is_integer(value):
-        raise WrongType(subject, "an integer, or a tuple of integers", value)
+def _lengths(operation: str, given: Shape) -> tuple[int, ...]:
+    lengths = given if isinstance(given, tuple) else (given,)
+    if len(lengths) == 1 and isinstance(lengths[0], tuple):
+        lengths = lengths[0]
+    subject = f"shape or axis of {operation}"
+    return tuple([checked_integer(each, subject) for each in lengths])  # type: ignore[arg-type]

@@ -22,7 +22,14 @@ from operator import attrgetter
 import numpy as np
 from numpy import vdot
 
-from coursekit.autodiff.arrays import FloatArray, Vjp, first_non_finite, float_array, is_number
+from coursekit.autodiff.arrays import (
+    FloatArray,
+    Vjp,
+    as_float,
+    first_non_finite,
+    float_array,
+    is_number,
+)
 from coursekit.autodiff.tensor import Operand, Tensor, as_tensor, clock
 from coursekit.errors import (
     GraphReleased,
@@ -46,6 +53,7 @@ _recording: ContextVar[bool] = ContextVar("recording", default=True)
 _last_release = 0  # clock reading
 _order_of = attrgetter("_order")
 _ZERO, _ONE = np.zeros(()), np.ones(())
+_ONE.setflags(write=False)
 
 
 # --- recording --------------------------------------------------------------------------------
@@ -54,8 +62,8 @@ _ZERO, _ONE = np.zeros(()), np.ones(())
 def record(operation: str, value: FloatArray, operands: tuple[Tensor, ...], vjp: Vjp) -> Tensor:
     """The tensor that an operation returns: its checked value, with the way back.
 
-    For modules that add operations. Call `operands` (or `require_live`) first, compute, then
-    record.
+    For modules that add operations: call `live_operands` or `require_live` first, then compute
+    (under `quiet`), then record.
 
     Arguments:
         operation: the name shown by `Tensor.operation` and in errors.
@@ -138,25 +146,25 @@ def is_released(tensor: Tensor) -> bool:
     The walk stops at nodes known to be live since the last release, and remembers what it
     learned; building a graph of n nodes costs n steps, plus one walk after each release.
     """
-    now = next(clock)
-    pending, seen = [tensor], {tensor}
-    while pending:
-        node = pending.pop()
+    seen = {tensor}
+    pending = [tensor]
+    for node in pending:  # grows while it is walked
         if node._released:
             return True
         if node._known_live < _last_release:
             unseen = [operand for operand in node._operands if operand not in seen]
             seen.update(unseen)
             pending.extend(unseen)
-    for node in seen:
-        node._known_live = now
+    now = next(clock)
+    for node in pending:
+        node._known_live = max(node._known_live, now)
     return False
 
 
 # --- running backward -------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Step:
     """One node of a traced backward pass: the adjoint it received and what it handed on."""
 
@@ -192,7 +200,7 @@ def _seed_array(output: Tensor, seed: object) -> FloatArray:
         if shape != ():
             raise SeedShapeMismatch(shape, None)
         return _ONE
-    array = float_array("backward seed", float(seed) if is_number(seed) else seed)  # type: ignore[arg-type]
+    array = float_array("backward seed", as_float(seed) if is_number(seed) else seed)  # type: ignore[arg-type]
     if array.shape != shape:
         raise SeedShapeMismatch(shape, array.shape)
     index = first_non_finite(array)
@@ -306,9 +314,10 @@ def _step(node: Tensor, adjoint: FloatArray, contributions: tuple[FloatArray | N
 def _release(nodes: list[Tensor]) -> None:
     """Cut every operation off from its operands, which frees what only backward needed."""
     global _last_release
-    for node in nodes:
-        if node._vjp is not None:
-            node._released = True
-            node._operands = ()
-            node._vjp = None
-    _last_release = next(clock)
+    operations = [node for node in nodes if node._vjp is not None]
+    for node in operations:
+        node._released = True
+        node._operands = ()
+        node._vjp = None
+    if operations:
+        _last_release = next(clock)

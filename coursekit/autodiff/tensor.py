@@ -26,13 +26,14 @@ import coursekit.autodiff as autodiff
 from coursekit.autodiff.arrays import (
     Axis,
     FloatArray,
-    Shape,
+    Lengths,
     Vjp,
-    first_non_finite,
+    as_float,
     float_array,
     is_number,
+    require_finite_leaf,
 )
-from coursekit.errors import NonFiniteLeaf, NotAParameter, ShapeMismatch
+from coursekit.errors import NotAParameter, ShapeMismatch
 
 # One tick for each tensor made and each value assigned: an operand is always older than its result.
 clock = itertools.count(1)
@@ -160,7 +161,7 @@ class Tensor:
         if array.shape != self._value.shape:
             rule = "the shape that the parameter has"
             raise ShapeMismatch("assign", rule, (self._value.shape, array.shape))
-        _require_finite(array)
+        require_finite_leaf(array)
         array.setflags(write=False)
         self._value = array
         self._order = next(clock)
@@ -255,14 +256,14 @@ class Tensor:
     def T(self) -> "Tensor":  # noqa: N802 - NumPy's name
         return autodiff.transpose(self)
 
-    def transpose(self, *axes: Shape) -> "Tensor":
-        return autodiff.transpose(self, _unpacked(axes) if axes else None)
+    def transpose(self, *axes: Lengths) -> "Tensor":
+        return autodiff.transpose(self, axes or None)
 
-    def reshape(self, *shape: Shape) -> "Tensor":
-        return autodiff.reshape(self, _unpacked(shape))
+    def reshape(self, *shape: Lengths) -> "Tensor":
+        return autodiff.reshape(self, shape)
 
-    def broadcast_to(self, *shape: Shape) -> "Tensor":
-        return autodiff.broadcast_to(self, _unpacked(shape))
+    def broadcast_to(self, *shape: Lengths) -> "Tensor":
+        return autodiff.broadcast_to(self, shape)
 
     def sum(self, axis: Axis = None, keepdims: bool = False) -> "Tensor":
         return autodiff.sum(self, axis, keepdims)
@@ -326,7 +327,7 @@ def parameter(values: object) -> Tensor:
     array([[0., 0.]])
     """
     array = float_array("parameter", values)
-    _require_finite(array)
+    require_finite_leaf(array)
     return Tensor(array, "parameter", tracks=True)
 
 
@@ -339,7 +340,7 @@ def constant(values: object) -> Tensor:
     False
     """
     array = float_array("constant", values)
-    _require_finite(array)
+    require_finite_leaf(array)
     return Tensor(array, "constant")
 
 
@@ -347,19 +348,9 @@ def as_tensor(operand: Operand) -> Tensor:
     """The operand itself if it is a tensor; a number or an array as a constant."""
     if isinstance(operand, Tensor):
         return operand
-    return constant(float(operand) if is_number(operand) else operand)  # type: ignore[arg-type]
-
-
-def _require_finite(array: FloatArray) -> None:
-    """Raise `NonFiniteLeaf` unless every element is finite."""
-    index = first_non_finite(array)
-    if index is not None:
-        raise NonFiniteLeaf(index, float(array.flat[index]))
-
-
-def _unpacked(lengths: tuple[Shape, ...]) -> Shape:
-    """NumPy's two spellings, `reshape(2, 3)` and `reshape((2, 3))`, as one."""
-    return lengths[0] if len(lengths) == 1 else lengths  # type: ignore[return-value]
+    if is_number(operand):
+        return constant(as_float(operand))  # type: ignore[arg-type]
+    return constant(operand)
 
 
 def _restored(value: FloatArray, gradient: FloatArray | None, is_parameter: bool) -> Tensor:
