@@ -5,6 +5,7 @@ It stands at the root because pytest reads it for `notebooks/`, `exercises/` and
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,9 +28,7 @@ def pytest_configure(config: pytest.Config) -> None:
         import matplotlib.font_manager  # noqa: F401
 
 
-def pytest_terminal_summary(
-    terminalreporter: pytest.TerminalReporter, config: pytest.Config
-) -> None:
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     if config.option.markexpr != "not browser":
         return
     there = any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome")))

@@ -195,6 +195,19 @@ def test_a_failing_cell_is_named_and_the_others_are_still_refreshed(course: Path
         (notebook("1", kernel=None), "metadata must name the kernel"),
         (notebook("1", kernel="julia-1.9"), "got 'julia-1.9'"),
     ],
+    ids=[
+        "brace",
+        "bytes",
+        "empty",
+        "list",
+        "no-format",
+        "format-3",
+        "no-cells",
+        "cell-no-object",
+        "cell-of-no-kind",
+        "no-kernel",
+        "other-kernel",
+    ],
 )
 def test_what_is_no_runnable_notebook_is_refused_with_its_cause(
     course: Path, capsys, content: bytes, cause: str

@@ -56,6 +56,7 @@ HOME = {
 }
 
 FILES = sorted(PACKAGE.rglob("*.py"))
+IDS = [path.relative_to(PACKAGE).as_posix() for path in FILES]
 
 
 def part_of(path: Path) -> str:
@@ -89,13 +90,13 @@ def allowed(part: str) -> set[str]:
     return set(READING_ORDER[: READING_ORDER.index(part)])
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
+@pytest.mark.parametrize("path", FILES, ids=IDS)
 def test_a_module_imports_only_what_is_read_before_it(path: Path) -> None:
     part = part_of(path)
     assert parts_imported(path) - {part} <= allowed(part)
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
+@pytest.mark.parametrize("path", FILES, ids=IDS)
 def test_each_heavy_library_has_one_home(path: Path) -> None:
     for name in imported(path):
         home = HOME.get(name.split(".")[0])

@@ -52,7 +52,7 @@ QUESTIONS = 3
 
 def each(paths: list[Path]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize(
-        "path", paths, ids=lambda path: path.relative_to(ROOT).as_posix()
+        "path", paths, ids=[path.relative_to(ROOT).as_posix() for path in paths]
     )
 
 
