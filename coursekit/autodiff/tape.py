@@ -212,7 +212,7 @@ def _seed_array(output: Tensor, seed: object) -> FloatArray:
 def _history(output: Tensor) -> list[Tensor]:
     """Every tracked node that `output` was computed from, and itself, newest first."""
     nodes: list[Tensor] = []
-    stale: StaleOperandValue | None = None
+    stale: tuple[str, int] | None = None
     pending, seen = [output], {output}
     while pending:
         node = pending.pop()
@@ -221,12 +221,12 @@ def _history(output: Tensor) -> list[Tensor]:
         nodes.append(node)
         for index, operand in enumerate(node._operands):
             if operand._order > node._order:
-                stale = stale or StaleOperandValue(node._operation, index)
+                stale = stale or (node._operation, index)
             if operand._tracks and operand not in seen:
                 seen.add(operand)
                 pending.append(operand)
     if stale is not None:
-        raise stale
+        raise StaleOperandValue(*stale)
     nodes.sort(key=_order_of, reverse=True)
     return nodes
 
