@@ -318,17 +318,18 @@ def test_blocks_do_not_show():
     width = 100
     rows = 2 * (BLOCK_ELEMENTS // width) + 7
     x, upstream = parameter(normal(5, rows, width)), normal(6, rows, width)
-    gain = parameter(normal(7, width))
-    y = layer_norm(x, gain)
+    gain, shift = parameter(normal(7, width)), parameter(normal(8, width))
+    y = layer_norm(x, gain, shift)
     y.backward(upstream)
     for row in (0, BLOCK_ELEMENTS // width, rows - 1):
         alone = parameter(x.value[row])
-        y_alone = layer_norm(alone, gain.value)
+        y_alone = layer_norm(alone, gain.value, shift.value)
         y_alone.backward(upstream[row])
         assert (y.value[row] == y_alone.value).all()
         assert x.grad[row] == pytest.approx(alone.grad, rel=0, abs=1e-15)
     expected = (upstream * layer_norm(x.value).value).sum(axis=0)
     assert gain.grad == pytest.approx(expected, abs=1e-11)
+    assert shift.grad == pytest.approx(upstream.sum(axis=0), abs=1e-11)
 
 
 def test_a_feature_wider_than_a_block():
