@@ -23,7 +23,7 @@ from coursekit.autodiff import (
     require_live,
 )
 
-DEEP = 200_000  # several times what recursion would survive
+DEEP = 60_000  # several times what recursion would survive
 
 
 # --- leaves -----------------------------------------------------------------------------------

@@ -114,8 +114,8 @@ def gradcheck(
 ) -> GradcheckReport:
     """Compare the gradient that backward computes with central differences.
 
-    A result of any shape is made a number by weighing its elements with fixed, unequal weights
-    between ½ and 1½, so that errors in several of them do not cancel.
+    A result of several elements is made a number by a sum with fixed, unequal weights between ½
+    and 1½, the first of them 1, so that errors in several elements do not cancel.
 
     Arguments:
         function: takes one tensor for each array and returns a tensor, without side effects.
@@ -164,8 +164,8 @@ class _Probe:
         self.points = points
         leaves = [parameter(point) for point in points]
         output = self._output(leaves)
-        golden_steps = np.arange(1, output.value.size + 1) * ((math.sqrt(5.0) - 1.0) / 2.0)
-        self.weights = (0.5 + golden_steps % 1.0).reshape(output.shape)
+        golden_steps = np.arange(output.value.size) * ((math.sqrt(5.0) - 1.0) / 2.0)
+        self.weights = (0.5 + (0.5 + golden_steps) % 1.0).reshape(output.shape)
         self.centre = self._weighed(output)
         if output.tracks_gradient:
             output.backward(seed=self.weights)

@@ -64,7 +64,7 @@ def cross_entropy(logits: Operand, targets: object) -> Tensor:
     (logits,) = live_operands("cross_entropy", logits)
     x = logits.value
     classes = integer_array("targets of cross_entropy", targets)
-    if not x.size or classes.shape != x.shape[:-1]:
+    if not x.ndim or not x.size or classes.shape != x.shape[:-1]:
         rule = "logits [..., classes] of at least one sample, and one target for each"
         raise ShapeMismatch("cross_entropy", rule, (x.shape, classes.shape))
     require_below("targets of cross_entropy", classes, x.shape[-1])

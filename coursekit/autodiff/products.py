@@ -80,7 +80,8 @@ def linear(x: Operand, weight: Operand, bias: Operand | None = None) -> Tensor:
         to_x = adjoint.dot(w.T) if _is_wanted(x, adjoint, w) else None
         rows, g = v, adjoint
         if v.ndim != 2:
-            rows, g = v.reshape(-1, w.shape[0]), adjoint.reshape(-1, w.shape[1])
+            count = math.prod(v.shape[:-1])  # not −1, which an empty array cannot resolve
+            rows, g = v.reshape(count, w.shape[0]), adjoint.reshape(count, w.shape[1])
         to_weight = rows.T.dot(g) if _is_wanted(weight, rows, g) else None
         if bias is None:
             return to_x, to_weight
