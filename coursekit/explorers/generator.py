@@ -2,11 +2,9 @@
 
 from typing import NamedTuple
 
-from matplotlib.figure import Figure
-
 from coursekit.blocks import MASK, MIX_ONE, MIX_TWO, UNIT
 from coursekit.explorers.core import Drawing, Explorer, explore, explorer, ladder, slider
-from coursekit.figures import panels
+from coursekit.figures import Figure, panels
 from coursekit.figures.generator import word_stages
 from coursekit.rng import SplitMix64
 
