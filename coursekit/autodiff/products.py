@@ -70,23 +70,25 @@ def linear(x: Operand, weight: Operand, bias: Operand | None = None) -> Tensor:
     v, w = x.value, weight.value
     if v.ndim == 0 or w.ndim != 2 or v.shape[-1] != w.shape[0]:
         raise _linear_mismatch(operands)
-    value = v.dot(w)
+    rows = v if v.ndim == 2 else v.reshape(math.prod(v.shape[:-1]), v.shape[-1])
+    value = rows.dot(w)
     if bias is not None:
         if bias.value.shape != w.shape[1:]:
             raise _linear_mismatch(operands)
         value += bias.value
 
     def vjp(adjoint: FloatArray) -> tuple[FloatArray | None, ...]:
-        to_x = adjoint.dot(w.T) if _is_wanted(x, adjoint, w) else None
-        rows, g = v, adjoint
-        if v.ndim != 2:
-            count = math.prod(v.shape[:-1])  # not −1, which an empty array cannot resolve
-            rows, g = v.reshape(count, w.shape[0]), adjoint.reshape(count, w.shape[1])
+        g = adjoint if v.ndim == 2 else adjoint.reshape(len(rows), w.shape[1])
+        to_x = g.dot(w.T) if _is_wanted(x, g, w) else None
+        if to_x is not None and v.ndim != 2:
+            to_x = to_x.reshape(v.shape)
         to_weight = rows.T.dot(g) if _is_wanted(weight, rows, g) else None
         if bias is None:
             return to_x, to_weight
         return to_x, to_weight, _ones(len(g)).dot(g)
 
+    if v.ndim != 2:
+        value = value.reshape(*v.shape[:-1], w.shape[1])
     return record("linear", value, operands, vjp)
 
 

@@ -86,9 +86,8 @@ def record(operation: str, value: FloatArray, operands: tuple[Tensor, ...], vjp:
     array(2.)
     """
     value = np.asarray(value)  # NumPy returns 0-d results as scalars
-    index = first_non_finite(value)
-    if index is not None:
-        raise NonFiniteForward(operation, index, float(value.flat[index]))
+    if not isfinite(vdot(value, value)):
+        _require_finite_result(operation, value)
     tracks = False
     for operand in operands:
         if operand._tracks:
@@ -98,6 +97,12 @@ def record(operation: str, value: FloatArray, operands: tuple[Tensor, ...], vjp:
     if tracks and _recording.get():
         return Tensor(value, operation, operands, vjp, True)
     return Tensor(value, operation)
+
+
+def _require_finite_result(operation: str, value: FloatArray) -> None:
+    index = first_non_finite(value)
+    if index is not None:
+        raise NonFiniteForward(operation, index, float(value.flat[index]))
 
 
 @contextmanager
@@ -220,11 +225,12 @@ def _history(output: Tensor) -> list[Tensor]:
             raise GraphReleased(node._operation)
         nodes.append(node)
         for index, operand in enumerate(node._operands):
-            if operand._order > node._order:
-                stale = stale or (node._operation, index)
-            if operand._tracks and operand not in seen:
-                seen.add(operand)
-                pending.append(operand)
+            if operand._tracks:
+                if operand._order > node._order:
+                    stale = stale or (node._operation, index)
+                if operand not in seen:
+                    seen.add(operand)
+                    pending.append(operand)
     if stale is not None:
         raise StaleOperandValue(*stale)
     nodes.sort(key=_order_of, reverse=True)
@@ -314,10 +320,10 @@ def _step(node: Tensor, adjoint: FloatArray, contributions: tuple[FloatArray | N
 def _release(nodes: list[Tensor]) -> None:
     """Cut every operation off from its operands, which frees what only backward needed."""
     global _last_release
-    operations = [node for node in nodes if node._vjp is not None]
-    for node in operations:
-        node._released = True
-        node._operands = ()
-        node._vjp = None
-    if operations:
+    for node in nodes:
+        if node._vjp is not None:
+            node._released = True
+            node._operands = ()
+            node._vjp = None
+    if nodes[0]._released:  # not if a parameter alone was differentiated
         _last_release = next(clock)
