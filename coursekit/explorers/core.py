@@ -10,11 +10,12 @@ alternative text and numbers. A live one shows the controls above the same card,
 replaces the card's HTML. There is no Output widget, so nothing leaks into the cell.
 
 Every control has a name, a place in the tab order, and answers to the arrow keys. A change is
-redrawn in less than 150 ms as long as `compute` is quick: the figure is made once, its margins
-are fixed, and the pixels are packed fast rather than small.
+redrawn in less than 150 ms as long as `compute` is quick: margins are fixed, the figure is new
+(clearing one rebuilds its axes only to throw them away), and pixels are packed fast, not small.
 """
 
 import html
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
@@ -29,7 +30,8 @@ from coursekit.figures.twin import numbers
 DOTS_PER_INCH = 130
 QUICK = 1  # zlib level
 MARGINS = {"left": 0.12, "right": 0.97, "bottom": 0.17, "top": 0.88, "wspace": 0.28, "hspace": 0.5}
-MOST_SETTINGS = 120  # of one explorer, tried as a full grid
+MOST_SETTINGS = 60  # of one explorer, tried as a full grid
+MOST_PLACES = 7  # of one control, beyond that
 
 
 class Drawing(NamedTuple):
@@ -124,10 +126,9 @@ _REFUSAL = "background:#ffffff;color:#8a3c00;border:1px solid #d55e00;padding:10
 
 
 class Explorer:
-    """Controls, one figure, and the card that shows it; made by `explore`.
+    """Controls, and the card that shows what they lead to; made by `explore`.
 
-    `controls` maps the keyword of `compute` to its widget, `figure` is drawn on again and again,
-    `view` is the live widget.
+    `controls` maps the keyword of `compute` to its widget; `view` is the live widget.
     """
 
     def __init__(
@@ -140,7 +141,7 @@ class Explorer:
                 raise OutOfRange(f"description of control {name}", "the name of a quantity", "")
         self.title, self.compute, self.draw, self.digits = title, compute, draw, digits
         self.controls = dict(controls)
-        self.figure = blank_figure()
+        self._figure = blank_figure()  # replaced by each drawing
         self._picture = widgets.HTML()
         self.view = widgets.VBox([*self.controls.values(), self._picture])
         self._drawn: tuple[Values, str, str] | None = None
@@ -155,18 +156,19 @@ class Explorer:
     def settings(self) -> Iterator[dict[str, Any]]:
         """Go through the range of every control: all combinations when they are few.
 
-        Else each control over all its values with the others as they are now, and all corners.
+        Else each control from end to end with the others as they are now, and each at either
+        end with all the others at either end.
         """
         ranges = {name: positions(control) for name, control in self.controls.items()}
-        count = 1
-        for places in ranges.values():
-            count *= len(places)
-        if count <= MOST_SETTINGS:
-            yield from _combinations(ranges)
+        if math.prod(map(len, ranges.values())) <= MOST_SETTINGS:
+            yield from (dict(zip(ranges, one, strict=True)) for one in product(*ranges.values()))
             return
         for name, places in ranges.items():
-            yield from (self.values | {name: place} for place in places)
-        yield from _combinations({name: [p[0], p[-1]] for name, p in ranges.items()})
+            yield from (self.values | {name: place} for place in _spread(places))
+        for end in (0, -1):
+            corner = {name: places[end] for name, places in ranges.items()}
+            yield corner
+            yield from (corner | {name: places[-1 - end]} for name, places in ranges.items())
 
     def tell(self, values: Values) -> str:
         """Compute and draw for `values`; return caption, alternative text and numbers.
@@ -180,7 +182,7 @@ class Explorer:
         drawing, text, told = self._drawn_for(values)
         if drawing is None:
             return f'<p role="alert" style="{_REFUSAL}">{html.escape(text)}</p>', text
-        picture = png(self.figure, DOTS_PER_INCH, QUICK)
+        picture = png(self._figure, DOTS_PER_INCH, QUICK)
         return card(picture, drawing.caption, drawing.alt, told), text
 
     def _drawn_for(self, values: Values) -> tuple[Drawing | None, str, str]:
@@ -188,10 +190,10 @@ class Explorer:
             result = self.compute(**values)
         except CourseError as refusal:
             return None, f"Refused: {refusal}", ""
-        self.figure.clear()
-        self.figure.subplots_adjust(**MARGINS)
-        drawing = Drawing(*self.draw(self.figure, result))
-        told = numbers(self.figure, self.digits)
+        self._figure = blank_figure()
+        self._figure.subplots_adjust(**MARGINS)
+        drawing = Drawing(*self.draw(self._figure, result))
+        told = numbers(self._figure, self.digits)
         return drawing, f"Figure: {drawing.caption}\nAlt: {drawing.alt}\n{told}", told
 
     def _current(self) -> tuple[str, str]:
@@ -228,7 +230,7 @@ def explore(
     Args:
         title: the question that the explorer answers.
         compute: called with one keyword for each control; returns what `draw` needs.
-        draw: called with a cleared figure and that result; draws, returns a `Drawing`.
+        draw: called with a blank figure and that result; draws, returns a `Drawing`.
         digits: significant digits of the numbers told.
         controls: keyword of `compute` → `slider`, `ladder` or `choice`.
 
@@ -239,6 +241,7 @@ def explore(
     return Explorer(title, compute, draw, controls, digits)
 
 
-def _combinations(ranges: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
-    for places in product(*ranges.values()):
-        yield dict(zip(ranges, places, strict=True))
+def _spread(places: Sequence[Any]) -> list[Any]:
+    """Return up to `MOST_PLACES` of the places, evenly from first to last."""
+    count = min(len(places), MOST_PLACES)
+    return [places[number * (len(places) - 1) // max(count - 1, 1)] for number in range(count)]
