@@ -26,6 +26,7 @@ READING_ORDER = [
     "parameters",
     "layers",
     "training",
+    "study",
     "population",
     "expected",
     "depth",
