@@ -2,7 +2,8 @@
 
 Chapter 2 shows that draw k is a function of position alone: mix(state + (k + 1)·G). So any block
 of draws can be computed without the draws before it, in any order, by any number of threads. This
-module does so with NumPy, in chunks that stay in the processor's cache.
+module does so with NumPy, in chunks that stay in the processor's cache. A rectangle cut out of a
+matrix is a block too, with gaps between its rows (`Rows`); chapter 13 lives on that.
 
 Source: G. L. Steele, D. Lea, C. H. Flood, Fast Splittable Pseudorandom Number Generators,
 OOPSLA 2014, figure 12 (the generator); the block form follows from its second line.
@@ -14,7 +15,7 @@ import os
 import threading
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,7 @@ from coursekit.normal import inverse_normal_block
 
 Words = NDArray[np.uint64]
 FloatArray = NDArray[np.float64]
-# Turns one chunk of words into its part of the result. The scratch rows are free for use.
+# Turns one chunk of words into its part of the result. The scratch arrays are free for use.
 Finish = Callable[[Words, NDArray[np.generic], list[FloatArray]], None]
 
 MASK = 2**64 - 1
@@ -43,6 +44,17 @@ _SHIFT_30, _SHIFT_27, _SHIFT_31, _SHIFT_11, _SHIFT_12 = (
 _MIX_ONE, _MIX_TWO = np.array(MIX_ONE, dtype=np.uint64), np.array(MIX_TWO, dtype=np.uint64)
 
 
+class Rows(NamedTuple):
+    """How a block lies on the stream: rows of `width` draws that begin `stride` draws apart.
+
+    Rows 4 and 5, columns 2 to 6, of a matrix [8, 10] are two rows of width 5, stride 10. Where no
+    `Rows` are given, the draws follow one another without a gap.
+    """
+
+    width: int
+    stride: int
+
+
 def raw_block(state: int, count: int) -> Words:
     """Return the `count` words that follow `state`."""
     result = np.empty(count, dtype=np.uint64)
@@ -50,7 +62,9 @@ def raw_block(state: int, count: int) -> Words:
     return result
 
 
-def affine_block(state: int, count: int, low: float, span: float) -> FloatArray:
+def affine_block(
+    state: int, count: int, low: float, span: float, rows: Rows | None = None
+) -> FloatArray:
     """Return low + span·u for `count` draws u in [0, 1)."""
 
     def finish(words: Words, part: NDArray[np.generic], _: list[FloatArray]) -> None:
@@ -60,10 +74,10 @@ def affine_block(state: int, count: int, low: float, span: float) -> FloatArray:
             np.multiply(part, span, out=part)
             np.add(part, low, out=part)
 
-    return _filled(state, count, finish)
+    return _filled(state, count, finish, rows=rows)
 
 
-def symmetric_block(state: int, count: int, limit: float) -> FloatArray:
+def symmetric_block(state: int, count: int, limit: float, rows: Rows | None = None) -> FloatArray:
     """Return limit·(2u − 1) for `count` draws.
 
     With k = 2**53·u an integer, 2u − 1 = (k − 2**52)·2**-52 without rounding. Scaling by a power
@@ -71,7 +85,7 @@ def symmetric_block(state: int, count: int, limit: float) -> FloatArray:
     does, provided that nothing underflows.
     """
     if 0.0 < abs(limit) < 2.0**-900:
-        return np.multiply(affine_block(state, count, -1.0, 2.0), limit)
+        return np.multiply(affine_block(state, count, -1.0, 2.0, rows), limit)
     unit_limit = limit * 2.0**-52
 
     def finish(words: Words, part: NDArray[np.generic], _: list[FloatArray]) -> None:
@@ -79,16 +93,21 @@ def symmetric_block(state: int, count: int, limit: float) -> FloatArray:
         np.subtract(words.view(np.int64), 2.0**52, out=part)
         np.multiply(part, unit_limit, out=part)
 
-    return _filled(state, count, finish)
+    return _filled(state, count, finish, rows=rows)
 
 
 def normal_block(
-    state: int, count: int, mean: float, standard_deviation: float, share: float
+    state: int,
+    count: int,
+    mean: float,
+    standard_deviation: float,
+    share: float,
+    rows: Rows | None = None,
 ) -> FloatArray:
     """Return mean + standard_deviation·z for `count` normal draws z, cut to a middle share."""
 
-    def finish(words: Words, part: NDArray[np.generic], rows: list[FloatArray]) -> None:
-        q, r, bottom = (row[: words.size] for row in rows)
+    def finish(words: Words, part: NDArray[np.generic], scratch: list[FloatArray]) -> None:
+        q, r, bottom = (spare[: words.size] for spare in scratch)
         np.right_shift(words, _SHIFT_12, out=words)
         # The midpoint of cell k of 2**52 equal cells, less one half: (2k + 1 − 2**52)·2**-53.
         np.subtract(words.view(np.int64), 2.0**51 - 0.5, out=q)
@@ -97,7 +116,7 @@ def normal_block(
         np.multiply(part, standard_deviation, out=part)
         np.add(part, mean, out=part)
 
-    return _filled(state, count, finish, rows=3)
+    return _filled(state, count, finish, spares=3, rows=rows)
 
 
 def words_at(state: int, offsets: Words) -> Words:
@@ -109,13 +128,21 @@ def words_at(state: int, offsets: Words) -> Words:
     return words
 
 
-def _filled(state: int, count: int, finish: Finish, rows: int = 0) -> FloatArray:
+def _filled(
+    state: int, count: int, finish: Finish, spares: int = 0, rows: Rows | None = None
+) -> FloatArray:
     result = np.empty(count, dtype=np.float64)
-    _fill(state, result, finish, rows)
+    _fill(state, result, finish, spares, rows)
     return result
 
 
-def _fill(state: int, result: NDArray[np.generic], finish: Finish, rows: int = 0) -> None:
+def _fill(
+    state: int,
+    result: NDArray[np.generic],
+    finish: Finish,
+    spares: int = 0,
+    rows: Rows | None = None,
+) -> None:
     """Fill `result`, the calling thread and its helpers taking every n-th chunk each."""
     count = result.size
     workers = min(_threads(), math.ceil(count / THREADED))
@@ -125,10 +152,11 @@ def _fill(state: int, result: NDArray[np.generic], finish: Finish, rows: int = 0
         try:
             size = min(CHUNK, count)
             words, spare = _aligned(size, np.uint64), _aligned(size, np.uint64)
-            scratch = [_aligned(size, np.float64) for _ in range(rows)]
+            scratch = [_aligned(size, np.float64) for _ in range(spares)]
             for start in range(worker * CHUNK, count, workers * CHUNK):
                 part = result[start : start + CHUNK]
-                _words(state, start, words[: part.size], spare[: part.size])
+                _place(state, start, words[: part.size], rows)
+                _mix(words[: part.size], spare[: part.size])
                 finish(words[: part.size], part, scratch)
         except BaseException as failure:
             failures.append(failure)
@@ -144,11 +172,27 @@ def _fill(state: int, result: NDArray[np.generic], finish: Finish, rows: int = 0
         raise failures[0]
 
 
-def _words(state: int, start: int, words: Words, spare: Words) -> None:
-    """Write draws start, start + 1, … after `state` into `words`."""
-    origin = np.array((state + start * INCREMENT) & MASK, dtype=np.uint64)
-    np.add(_steps()[: words.size], origin, out=words)
-    _mix(words, spare)
+def _place(state: int, start: int, words: Words, rows: Rows | None) -> None:
+    """Write into `words` the states of the draws start, start + 1, … of a block after `state`."""
+    if rows is None or rows.width == rows.stride:
+        np.add(_steps()[: words.size], _state_at(state, start), out=words)
+        return
+    while words.size:
+        row, column = divmod(start, rows.width)
+        origin = _state_at(state, row * rows.stride + column)
+        whole = words.size // rows.width if column == 0 else 0
+        if whole:
+            here = words[: whole * rows.width].reshape(whole, rows.width)
+            starts = np.arange(whole, dtype=np.uint64) * np.uint64(rows.stride * INCREMENT & MASK)
+            np.add(_steps()[: rows.width], (starts + origin)[:, np.newaxis], out=here)
+        else:  # the end of a row, or its beginning
+            here = words[: rows.width - column]
+            np.add(_steps()[: here.size], origin, out=here)
+        start, words = start + here.size, words[here.size :]
+
+
+def _state_at(state: int, draws: int) -> Any:
+    return np.array((state + draws * INCREMENT) & MASK, dtype=np.uint64)
 
 
 def _mix(words: Words, spare: Words) -> None:
