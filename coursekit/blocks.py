@@ -155,8 +155,7 @@ def _fill(
             scratch = [_aligned(size, np.float64) for _ in range(spares)]
             for start in range(worker * CHUNK, count, workers * CHUNK):
                 part = result[start : start + CHUNK]
-                _place(state, start, words[: part.size], rows)
-                _mix(words[: part.size], spare[: part.size])
+                _words(state, start, words[: part.size], spare[: part.size], rows)
                 finish(words[: part.size], part, scratch)
         except BaseException as failure:
             failures.append(failure)
@@ -172,8 +171,14 @@ def _fill(
         raise failures[0]
 
 
+def _words(state: int, start: int, words: Words, spare: Words, rows: Rows | None) -> None:
+    """Write the draws start, start + 1, … of a block after `state` into `words`."""
+    _place(state, start, words, rows)
+    _mix(words, spare)
+
+
 def _place(state: int, start: int, words: Words, rows: Rows | None) -> None:
-    """Write into `words` the states of the draws start, start + 1, … of a block after `state`."""
+    """Write into `words` the states that those draws mix."""
     if rows is None or rows.width == rows.stride:
         np.add(_steps()[: words.size], _state_at(state, start), out=words)
         return
