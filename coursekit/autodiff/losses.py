@@ -34,9 +34,10 @@ def mean_squared_error(prediction: Operand, target: Operand) -> Tensor:
         raise ShapeMismatch("mean_squared_error", rule, (x.shape, y.shape))
     difference = x - y
 
-    def vjp(adjoint: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def vjp(adjoint: FloatArray) -> tuple[FloatArray, FloatArray | None]:
         slope = difference * (2.0 / x.size * adjoint)
-        return slope, -slope
+        # −slope is as finite as slope: a constant target need not be told.
+        return slope, -slope if operands[1].tracks_gradient else None
 
     value = np.asarray(np.vdot(difference, difference) / x.size)
     return record("mean_squared_error", value, operands, vjp)

@@ -157,7 +157,7 @@ class Tensor:
         """
         if self._operation != "parameter":
             raise NotAParameter("assign", self._operation)
-        array = float_array("values assigned to a parameter", values)
+        array = float_array("values to assign", values)
         if array.shape != self._value.shape:
             rule = "the shape that the parameter has"
             raise ShapeMismatch("assign", rule, (self._value.shape, array.shape))
