@@ -27,12 +27,14 @@ READING_ORDER = [
     "layers",
     "training",
     "study",
+    "plan",
     "population",
     "expected",
     "depth",
     "measure",
     "worked",
     "report",
+    "workspace",  # where the data of a chapter lies
     "figures",
     "explorers",
 ]
@@ -43,7 +45,7 @@ ONLY = {
     "authoring": {"errors"},
     "workspace": {"errors"},
     "doctor": {"errors", "workspace"},
-    "checks": {*READING_ORDER} - {"figures", "explorers"} | {"workspace"},
+    "checks": {*READING_ORDER} - {"figures", "explorers"},
     "__main__": {"errors", "report", "workspace", "doctor", "checks", "authoring"},
     "__init__": set(),
 }

@@ -7,10 +7,9 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from coursekit.explorers.core import Drawing, Explorer, choice, explore, explorer
-from coursekit.figures import panels
+from coursekit.figures import Figure, panels
 from coursekit.figures.starts import seed_bands
 from coursekit.study import (
     ACTIVATIONS,
