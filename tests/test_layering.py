@@ -24,10 +24,15 @@ READING_ORDER = [
     "normalization",
     "storage",
     "parameters",
+    "blockwise",
+    "plan",
+    "sharded",
     "layers",
+    "exports",
+    "blockwise",
+    "sharded",
     "training",
     "study",
-    "plan",
     "population",
     "expected",
     "depth",
@@ -56,6 +61,10 @@ HOME = {
     "IPython": "figures",
     "nbclient": "authoring",
     "nbformat": "authoring",
+    "dask": "sharded",
+    "distributed": "sharded",
+    "torch": "exports",
+    "jax": "exports",
 }
 
 FILES = sorted(PACKAGE.rglob("*.py"))
