@@ -1,37 +1,20 @@
-"""How fast the tape is beside PyTorch and micrograd, measured in turns within one run.
+"""Rows: training steps and a chain of nodes, beside PyTorch, micrograd and HIPS autograd.
 
-Run it as a script; pytest does not collect it:
-
-    python tests/benchmarks/bench_autodiff.py
-
-PyTorch and micrograd are compared with where they are installed. All contestants compute in
-float64 on the same number of threads. One round times every contestant once, one after the other,
-so that a busy machine is busy for all of them; the table shows the median over all rounds and the
-median of the ratios within rounds. Only the ratios mean something on another machine.
+All contestants compute in float64 on the same number of threads.
 """
 
-import argparse
-import importlib.util
 import itertools
-import os
-import statistics
-import time
-from collections.abc import Callable
 
 import numpy as np
+from harness import Row, Step
 
 from coursekit import autodiff
 from coursekit.autodiff import constant, parameter
 
-Step = Callable[[], object]
 SIZES = (784, 256, 256, 10)
 BATCH = 128
 CHAIN = 1_000
 RATE = 1e-3
-
-
-def installed(module: str) -> bool:
-    return importlib.util.find_spec(module) is not None
 
 
 def digits() -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
@@ -144,12 +127,12 @@ def tiny_micrograd() -> Step:
     return step
 
 
-def chain_coursekit() -> Step:
+def chain_coursekit(length: int = CHAIN) -> Step:
     x, c = parameter(np.ones(3)), constant(np.full(3, 1e-3))
 
     def step() -> object:
         y = x
-        for _ in range(CHAIN):
+        for _ in range(length):
             y = y + c
         y.backward(seed=np.ones(3))
         return y
@@ -173,49 +156,55 @@ def chain_torch() -> Step:
     return step
 
 
-def compare(
-    title: str, unit: float, repeat: int, rounds: int, **makers: Callable[[], Step]
-) -> None:
-    """Print the median time of each contestant in µs per `unit`, and coursekit's ratio to it."""
-    steps = {name: make() for name, make in makers.items()}
-    times: dict[str, list[float]] = {name: [] for name in steps}
-    for number in range(rounds + 2):
-        for name, step in steps.items():
-            begin = time.perf_counter()
-            for _ in range(repeat):
-                step()
-            elapsed = (time.perf_counter() - begin) / repeat
-            if number >= 2:  # the first two rounds warm up
-                times[name].append(elapsed)
-    for name, measured in times.items():
-        ratios = [ours / theirs for ours, theirs in zip(times["coursekit"], measured, strict=True)]
-        micros = statistics.median(measured) * 1e6 / unit
-        print(f"{title:<34} {name:<10} {micros:>10.2f} {statistics.median(ratios):>8.2f}×")
+def tiny_autograd() -> Step:
+    import autograd
+    import autograd.numpy as anp
+
+    parameters = [TINY_W1.copy(), np.zeros(3), TINY_W2.copy(), np.zeros(1)]
+
+    def loss(w1, b1, w2, b2):  # type: ignore[no-untyped-def]
+        out = anp.maximum(anp.dot(TINY_X, w1) + b1, 0.0)
+        return anp.mean((anp.dot(out, w2) + b2 - TINY_Y) ** 2)
+
+    gradient = autograd.grad(loss, argnum=(0, 1, 2, 3))
+
+    def step() -> object:
+        for p, g in zip(parameters, gradient(*parameters), strict=True):
+            p -= RATE * g
+        return parameters
+
+    return step
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=30)
-    parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
-    options = parser.parse_args()
-    torch_there, micrograd_there = installed("torch"), installed("micrograd")
-    if torch_there:
-        import torch
-
-        torch.set_num_threads(options.threads)
-    print(
-        f"{'median of ' + str(options.rounds) + ' rounds':<34} {'who':<10} {'µs':>10} {'ratio':>9}"
-    )
-    digits_makers = {"coursekit": digits_coursekit} | (
-        {"torch": digits_torch} if torch_there else {}
-    )
-    compare("784-256-256-10, batch 128, a step", 1, 5, options.rounds, **digits_makers)
-    tiny = {"coursekit": tiny_coursekit} | ({"torch": tiny_torch} if torch_there else {})
-    tiny |= {"micrograd": tiny_micrograd} if micrograd_there else {}
-    compare("2-3-1, batch 4, a step", 1, 100, options.rounds, **tiny)
-    chain = {"coursekit": chain_coursekit} | ({"torch": chain_torch} if torch_there else {})
-    compare("chain of additions, a node", CHAIN, 1, options.rounds, **chain)
-
-
-if __name__ == "__main__":
-    main()
+def rows() -> list[Row]:
+    """Return the rows of this file."""
+    return [
+        Row(
+            "training step 784–256–256–10, batch 128, silu",
+            digits_coursekit,
+            {"PyTorch": digits_torch},
+            {"PyTorch": 0.9},
+            repeat=5,
+        ),
+        Row(
+            "training step 2–3–1, batch 4, relu",
+            tiny_coursekit,
+            {"PyTorch": tiny_torch, "micrograd": tiny_micrograd, "HIPS autograd": tiny_autograd},
+            {"PyTorch": 0.4, "micrograd": 0.25},
+            repeat=100,
+        ),
+        Row(
+            "chain of 1,000 additions, forward and backward",
+            chain_coursekit,
+            {"PyTorch": chain_torch},
+            units=CHAIN,
+            unit="node",
+        ),
+        Row(
+            "chain of 1,000,000 additions, forward and backward",
+            lambda: chain_coursekit(1_000_000),
+            {},
+            units=1_000_000,
+            unit="node",
+        ),
+    ]
