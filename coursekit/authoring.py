@@ -12,25 +12,27 @@ Not promised: pictures equal to the byte across versions of matplotlib. The regr
 compares their text twins instead (see `coursekit.figures`).
 """
 
-import contextlib
 import json
-import os
-import shutil
-import tempfile
 import time
-import urllib.request
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import nbformat
 from jupyter_client.kernelspec import NoSuchKernel
-from jupyter_core.paths import jupyter_runtime_dir
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
 from coursekit.errors import NotebookRefused
+from coursekit.notebook_files import (
+    bytes_of,
+    first_difference,
+    notebooks_in,
+    refuse_open_elsewhere,
+    replace_whole,
+    shown,
+)
 
 KERNEL = "python3"
 KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": KERNEL}
@@ -66,7 +68,7 @@ def refresh(paths: Sequence[str | Path] = (), check: bool = False, root: Path | 
     base = _root() if root is None else root
     wanted = [base / "notebooks", base / "solutions"] if not paths else [Path(p) for p in paths]
     jobs: list[tuple[Path, Callable[[], str]]] = []
-    for path in _notebooks(wanted):
+    for path in notebooks_in(wanted):
         if path.parent.name == "exercises":
             source = path.parent.parent / "solutions" / path.name
             jobs.append((path, partial(_build_exercise, source, check)))
@@ -83,9 +85,9 @@ def build_exercises(check: bool = False, root: Path | None = None) -> int:
     An exercise that no solution stands behind is named as a failure, never deleted.
     """
     base = _root() if root is None else root
-    solutions = _notebooks([base / "solutions"])
+    solutions = notebooks_in([base / "solutions"])
     sources = {_exercise_of(path): path for path in solutions}
-    targets = sorted({*sources, *_notebooks([base / "exercises"])})
+    targets = sorted({*sources, *notebooks_in([base / "exercises"])})
     return _run(
         [
             (target, partial(_build_exercise, base / "solutions" / target.name, check))
@@ -104,7 +106,7 @@ def _run(jobs: Sequence[tuple[Path, Callable[[], str]]]) -> int:
     """Do one job after the other, with a line for each, and a count at the end."""
     outcomes: dict[str, int] = {}
     for number, (path, job) in enumerate(jobs, start=1):
-        print(f"[{number}/{len(jobs)}] {_shown(path)} ... ", end="", flush=True)
+        print(f"[{number}/{len(jobs)}] {shown(path)} ... ", end="", flush=True)
         started = time.perf_counter()
         try:
             outcome = job()
@@ -122,9 +124,9 @@ def _run(jobs: Sequence[tuple[Path, Callable[[], str]]]) -> int:
 
 
 def _refresh_one(path: Path, check: bool) -> str:
-    before = _bytes_of(path)
+    before = bytes_of(path)
     if not check:
-        _refuse_open_elsewhere(path)
+        refuse_open_elsewhere(path)
     notebook = read(path, before)
     execute(notebook, path)
     return _store(path, before, written(notebook), check)
@@ -133,10 +135,10 @@ def _refresh_one(path: Path, check: bool) -> str:
 def _build_exercise(solution: Path, check: bool) -> str:
     target = _exercise_of(solution)
     if not solution.is_file():
-        raise NotebookRefused(_shown(target), None, f"no {_shown(solution)} to make it from")
+        raise NotebookRefused(shown(target), None, f"no {shown(solution)} to make it from")
     before = target.read_bytes() if target.is_file() else None
     if not check:
-        _refuse_open_elsewhere(target)
+        refuse_open_elsewhere(target)
     notebook = exercise_from(read(solution, solution.read_bytes()), solution)
     # A first build has no folder yet; its neighbour sees the same relative paths.
     execute(notebook, target if target.parent.is_dir() else solution)
@@ -149,7 +151,7 @@ def read(path: Path, raw: bytes) -> Any:
     Raises:
         NotebookRefused: not JSON; not a notebook of format 4; another kernel than `python3`.
     """
-    name = _shown(path)
+    name = shown(path)
     try:
         text = raw.decode("utf-8")
         major = json.loads(text)["nbformat"]
@@ -200,16 +202,16 @@ def execute(notebook: Any, path: Path) -> None:
         client.execute()
     except NoSuchKernel as error:
         reason = f"kernel {error.name} is not installed (pip install ipykernel)"
-        raise NotebookRefused(_shown(path), None, reason) from None
+        raise NotebookRefused(shown(path), None, reason) from None
     except CellExecutionError as error:
-        raise NotebookRefused(_shown(path), running, f"{error.ename}: {error.evalue}") from None
+        raise NotebookRefused(shown(path), running, f"{error.ename}: {error.evalue}") from None
     except CellTimeoutError:
         reason = f"still running after {CELL_SECONDS} s"
-        raise NotebookRefused(_shown(path), running, reason) from None
+        raise NotebookRefused(shown(path), running, reason) from None
     except DeadKernelError:
-        raise NotebookRefused(_shown(path), running, "the kernel died") from None
+        raise NotebookRefused(shown(path), running, "the kernel died") from None
     except RuntimeError as error:  # what jupyter_client raises for a kernel that never answers
-        raise NotebookRefused(_shown(path), None, f"the kernel did not start: {error}") from None
+        raise NotebookRefused(shown(path), None, f"the kernel did not start: {error}") from None
     _normalise(notebook, path.stem)
 
 
@@ -236,6 +238,19 @@ def _normalise(notebook: Any, stem: str) -> None:
                 output.data.pop(WIDGET_VIEW, None)
 
 
+def _store(path: Path, before: bytes | None, after: bytes, check: bool) -> str:
+    if before == after:
+        return "unchanged"
+    if check:
+        return f"stale\n    {first_difference(before or b'', after)}"
+    refuse_open_elsewhere(path)
+    now = path.read_bytes() if path.is_file() else None
+    if now != before:
+        raise NotebookRefused(shown(path), None, "it changed on disk while it was executed")
+    replace_whole(path, after)
+    return "rewritten"
+
+
 # --- exercises ----------------------------------------------------------------------------------
 
 
@@ -252,7 +267,7 @@ def exercise_from(notebook: Any, solution: Path) -> Any:
                 cell.source = without_solution(cell.source)
             except ValueError as error:
                 where = f"cell {number} ({cell.id})"
-                raise NotebookRefused(_shown(solution), where, str(error)) from None
+                raise NotebookRefused(shown(solution), where, str(error)) from None
             cell.outputs, cell.execution_count = [], None
         elif cell.source.lstrip().startswith(SOLUTION_ONLY):
             continue
@@ -295,106 +310,3 @@ def without_solution(source: str) -> str:
 
 def _exercise_of(solution: Path) -> Path:
     return solution.parent.parent / "exercises" / solution.name
-
-
-# --- files --------------------------------------------------------------------------------------
-
-
-def _notebooks(paths: Iterable[Path]) -> list[Path]:
-    """Expand folders to the notebooks in them, in order; checkpoints are copies, not notebooks."""
-    found: list[Path] = []
-    for path in paths:
-        found += sorted(path.glob("*.ipynb")) if path.is_dir() else [path]
-    return found
-
-
-def _shown(path: Path) -> str:
-    absolute = path.resolve()
-    with contextlib.suppress(ValueError):
-        return absolute.relative_to(Path.cwd()).as_posix()
-    return absolute.as_posix()
-
-
-def _bytes_of(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise NotebookRefused(_shown(path), None, error.strerror or str(error)) from None
-
-
-def _store(path: Path, before: bytes | None, after: bytes, check: bool) -> str:
-    if before == after:
-        return "unchanged"
-    if check:
-        return f"stale\n    {_first_difference(before or b'', after)}"
-    _refuse_open_elsewhere(path)
-    now = path.read_bytes() if path.is_file() else None
-    if now != before:
-        raise NotebookRefused(_shown(path), None, "it changed on disk while it was executed")
-    _replace(path, after)
-    return "rewritten"
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """Put a whole new file in the place of the old one, so that no reader ever sees a part."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        if path.exists():
-            shutil.copymode(path, name)
-        else:
-            Path(name).chmod(0o644)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-
-
-def _first_difference(before: bytes, after: bytes) -> str:
-    """Name the first line in which two notebook files differ, and the cell that it belongs to."""
-    old = before.decode("utf-8", errors="replace").split("\n")
-    new = after.decode("utf-8").split("\n")
-    same = 0
-    while same < min(len(old), len(new)) and old[same] == new[same]:
-        same += 1
-    # Keys are sorted: "id" follows "execution_count" and precedes "outputs" and "source".
-    ids = [line for line in new[: same + 1] if line.startswith('   "id": ')]
-    cell = ids[-1].split('"')[3] if ids else "start"
-    was = old[same].strip() if same < len(old) else "(nothing)"
-    would_be = new[same].strip() if same < len(new) else "(nothing)"
-    return f"line {same + 1}, at {cell}: stored {was[:90]}, now {would_be[:90]}"
-
-
-def _refuse_open_elsewhere(path: Path) -> None:
-    """Refuse a notebook that another program holds open, since its unsaved changes would be lost.
-
-    Seen are a running Jupyter server with a session on this file, and the lock or swap files of
-    Emacs and vim. Checkpoints tell nothing: they are copies of what was saved.
-    """
-    for beside in (f".#{path.name}", f".{path.name}.swp"):
-        if os.path.lexists(path.parent / beside):
-            reason = f"an editor holds it open ({beside}): save and close it there first"
-            raise NotebookRefused(_shown(path), None, reason)
-    for server in Path(jupyter_runtime_dir()).glob("jpserver-*.json"):
-        if path.resolve() in _open_in(server):
-            reason = "it is open in JupyterLab: save it there and shut its kernel down first"
-            raise NotebookRefused(_shown(path), None, reason)
-
-
-def _open_in(server: Path) -> set[Path]:
-    """Return the files that a Jupyter server runs a session for; none when it does not answer."""
-    try:
-        about = json.loads(server.read_text(encoding="utf-8"))
-        request = urllib.request.Request(
-            f"{about['url']}api/sessions", headers={"Authorization": f"token {about['token']}"}
-        )
-        direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with direct.open(request, timeout=2) as reply:
-            sessions = json.load(reply)
-        return {(Path(about["root_dir"]) / session["path"]).resolve() for session in sessions}
-    except (OSError, ValueError, KeyError, TypeError):
-        return set()  # a server that has ended leaves its file behind
