@@ -26,6 +26,7 @@ READING_ORDER = [
     "parameters",
     "blockwise",
     "plan",
+    "exports",
     "shards",
     "sharded",
     "layers",
