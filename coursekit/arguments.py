@@ -11,6 +11,8 @@ import operator
 from collections.abc import Iterable
 from typing import TypeAlias
 
+import numpy as np
+
 from coursekit.errors import AllocationFailed, OutOfRange, ShapeProductOverflow, WrongType
 
 Size: TypeAlias = int | Iterable[int]
@@ -29,7 +31,7 @@ def checked_integer(value: int, subject: str) -> int:
     """
     if type(value) is int:  # the usual case, and not a bool
         return value
-    if isinstance(value, bool):
+    if isinstance(value, (bool, np.bool_)):  # NumPy before 2.3 lets the latter pass as an index
         raise WrongType(subject, "an integer", value)
     try:
         return operator.index(value)
