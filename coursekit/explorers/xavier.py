@@ -29,11 +29,12 @@ def draw(figure: Figure, drawn: DrawnMatrix) -> Drawing:
     distance = variance.standard_errors_from_target
     forward, backward = drawn.fan_in * variance.target, drawn.fan_out * variance.target
     count = drawn.fan_in * drawn.fan_out
+    named = f"{count} weight{'s' * (count > 1)}"
     return Drawing(
-        f"{count} weight{'s' * (count > 1)}: target {variance.target:.4g}, "
+        f"{named}: target {variance.target:.4g}, "
         f"measured {variance.measured:.4g}, {distance:+.2f} standard errors away. "
         f"Expected multipliers: signal {forward:.3f}, gradient {backward:.3f}.",
-        f"Histogram of {count} weights in {BINS} bins beside one bar of their variance, "
+        f"Histogram of {named} in {BINS} bins beside one bar of their variance, "
         f"{distance:+.2f} standard errors from the dashed target.",
     )
 
