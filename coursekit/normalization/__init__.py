@@ -1,6 +1,6 @@
 """LayerNorm, RMSNorm and BatchNorm, each one node of the tape with a derivative made by hand.
 
-Chapter 5 teaches this package. Read `rows` (every row by its own statistics), then `batch` (every
+Chapters 9 and 10 teach this package. Read `rows` (every row by its own statistics), then `batch` (every
 feature by the statistics of the batch), then `kernels`, the arithmetic they share; `composed` says
 the same in elementary operations and is what the tests compare with. The primary sources are named
 in each module.

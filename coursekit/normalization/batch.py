@@ -1,6 +1,6 @@
 """BatchNorm: every feature by the statistics of the batch, or of the batches before.
 
-Chapter 5 sets it beside LayerNorm. In training a column of the batch is normalized with its own
+Chapter 10 sets it beside LayerNorm. In training a column of the batch is normalized with its own
 mean and biased variance (n in the denominator), and the running averages take in the mean and the
 unbiased variance (n − 1). In evaluation the running averages are used and nothing changes. So the
 same row gives different results in different batches, and a batch of one row gives none at all.

@@ -1,6 +1,6 @@
 """What the norms refuse, in the order in which it is asked.
 
-Chapter 5 breaks each rule once. A refused call has recorded nothing and changed nothing. Not
+Chapters 9 and 10 break each rule once. A refused call has recorded nothing and changed nothing. Not
 checked here: that values are finite, which the tape guarantees for every tensor.
 """
 

@@ -1,6 +1,6 @@
 """The arithmetic that the three norms share, on plain arrays.
 
-Chapter 5 derives it. A *line* is a set of values that are normalized with one mean and one
+Chapters 9 and 10 derive it. A *line* is a set of values that are normalized with one mean and one
 standard deviation σ: one row of a matrix for `layer_norm` and `rms_norm` (axis 1), one column for
 `batch_norm` (axis 0).
 

@@ -1,6 +1,6 @@
 """LayerNorm and RMSNorm: every row by its own statistics.
 
-Chapter 5 derives both. A row is what lies along the last axis: the features of one sample or one
+Chapter 9 derives both. A row is what lies along the last axis: the features of one sample or one
 token. Rows do not see each other, so training and evaluation compute the same thing, and a batch
 of one is as good as any other. Each norm is one node of the tape with a derivative worked out by
 hand; `composed` spells the same functions out in elementary operations.
