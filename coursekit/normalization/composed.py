@@ -1,9 +1,9 @@
 """The three norms as the page of a paper writes them: in means, squares and roots.
 
-Chapters 9 and 10 derive the fused versions from these and compares them. The tape finds the derivative
-here; it agrees with the one made by hand up to rounding. Not promised: sense at extreme values.
-A square of 1e200 overflows (`NonFiniteForward`), a mean of 1e8 costs digits, and a constant row
-may show a spread that is rounding.
+Chapters 9 and 10 derive the fused versions from these and compare them. The tape finds the
+derivative here; it agrees with the one made by hand up to rounding. Not promised: sense at
+extreme values. A square of 1e200 overflows (`NonFiniteForward`), a mean of 1e8 costs digits, and
+a constant row may show a spread that is rounding.
 """
 
 from coursekit.autodiff.elementwise import sqrt
