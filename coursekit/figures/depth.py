@@ -36,7 +36,8 @@ def populations(
         expected_shares: start → percentages that its distribution gives each bin.
         variances: start → measured variance, written above the bars.
     """
-    figure, axes = new_figure(1, len(counted), share_x=True, share_y=True)
+    figure, drawn = new_figure(1, len(counted), share_x=True, share_y=True)
+    axes = np.atleast_1d(drawn)
     for panel, (start, one) in zip(axes, counted.items(), strict=True):
         edges = np.array(one.edges)
         centres = np.round((edges[:-1] + edges[1:]) / 2.0, 9)
@@ -65,14 +66,16 @@ def passes(networks: Mapping[str, Passes]) -> Figure:
     Args:
         networks: title → passes, a number divisible by three.
     """
-    figure, axes = new_figure(len(networks) // 3, 3, height=4.6, share_x=True, share_y=True)
+    rows = len(networks) // 3
+    figure, drawn = new_figure(rows, 3, height=2.3 * rows, share_x=True, share_y=True)
+    axes = np.atleast_2d(drawn)
     for panel, (title, one) in zip(axes.flat, networks.items(), strict=True):
         both_ways(panel, one)
         panel.set_title(title, fontsize=10)
     for panel in axes[-1]:
         panel.set_xlabel("layer")
-    axes[0, 0].set_ylabel("second moment,\nas a power of ten")
-    axes[1, 0].set_ylabel("second moment,\nas a power of ten")
+    for panel in axes[:, 0]:
+        panel.set_ylabel("second moment,\nas a power of ten")
     first = axes[0, 0]
     label(first, "signal →", (0, 1.6), "blue")
     label(first, "← gradient", (len(one.signals) - 1, -3.2), "purple", align="right")

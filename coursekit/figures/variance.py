@@ -69,7 +69,7 @@ def there_and_back(
         widths: features before, between and after the layers.
     """
     figure, axes = new_figure(1, len(panels), share_x=True, share_y=True)
-    for panel, (title, (run, variances)) in zip(axes, panels.items(), strict=True):
+    for panel, (title, (run, variances)) in zip(np.atleast_1d(axes), panels.items(), strict=True):
         forward = [signal.variance for signal in run.signals]
         backward = [gradient.variance for gradient in run.gradients]
         _named(panel, "signal", "blue", Trail(forward, expected_forward(widths, variances)))
@@ -79,7 +79,7 @@ def there_and_back(
         panel.set_yscale("log", base=2)
         panel.set_xticks(range(len(widths)), [str(width) for width in widths])
         panel.set_xlabel("features at this place")
-    axes[0].set_ylabel("variance")
+    np.atleast_1d(axes)[0].set_ylabel("variance")
     return figure
 
 
