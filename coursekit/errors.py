@@ -170,6 +170,21 @@ class AllocationFailed(InitializationError):
 
 
 @dataclass(eq=False)
+class NotBlockwise(InitializationError):
+    """A block was asked of a rule that mixes all draws of a matrix into each of its elements."""
+
+    rule: str
+    shape: tuple[int, ...]
+    block: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return (
+            "a block needs a rule that makes each element from a draw of its own; "
+            f"got {self.block} of an {self.rule} matrix {self.shape}, which is made whole or not"
+        )
+
+
+@dataclass(eq=False)
 class NonFiniteValue(InitializationError):
     """A value that should become a weight is NaN or infinite. `index` is flat, row-major."""
 
@@ -237,15 +252,13 @@ class CourseNotFound(CourseError, LookupError):
 
 @dataclass(eq=False)
 class PackageMissing(CourseError, LookupError):
-    """A package that this command needs is not installed for this Python."""
+    """A package that this request needs is not installed for this Python."""
 
     package: str
+    cure: str = "run pip install -c constraints.txt -e . in the folder of the course"
 
     def __str__(self) -> str:
-        return (
-            f"this command needs the package {self.package}; got a Python without it. Cure: "
-            "run pip install -c constraints.txt -e . in the folder of the course"
-        )
+        return f"this needs the package {self.package}; got a Python without it. Cure: {self.cure}"
 
 
 # --- automatic differentiation ----------------------------------------------------------------

@@ -26,6 +26,10 @@ EXAMPLES = [
     (errors.FanSumOverflow(2**63, 2**63), ["fan-in + fan-out", "below 2**64", str(2**63)]),
     (errors.ShapeProductOverflow(2**32, 2**33), ["element count", "below 2**64", str(2**33)]),
     (errors.AllocationFailed(2**61), ["storage", "memory", f"{2**61} elements"]),
+    (
+        errors.NotBlockwise("orthogonal", (4, 2), (1, 2)),
+        ["block", "draw of its own", "(1, 2) of an orthogonal matrix (4, 2)"],
+    ),
     (errors.NonFiniteValue("value", 2, math.inf), ["value", "finite", "inf at flat index 2"]),
     (
         errors.DuplicateName("a.b", 1, 4),
@@ -37,6 +41,7 @@ EXAMPLES = [
         ["course", "notebooks", "here nor there"],
     ),
     (errors.PackageMissing("jupyterlab"), ["package jupyterlab", "pip install"]),
+    (errors.PackageMissing("dask", "install it"), ["package dask", "install it"]),
     (errors.NonFiniteLeaf(0, math.nan), ["leaf values", "finite", "nan at flat index 0"]),
     (
         errors.NonFiniteForward("exp", 1, math.inf),
