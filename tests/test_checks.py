@@ -1,6 +1,7 @@
 """One line for every answer: missing, wrong, right, or out to break the check that tries it."""
 
 import _thread
+import importlib
 import json
 import math
 import os
@@ -20,6 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nbclient import NotebookClient
 
+from coursekit import checks
 from coursekit.autodiff import parameter
 from coursekit.checks import (
     EXACT,
@@ -866,3 +868,45 @@ def test_the_report_of_a_learner_who_begins_or_has_ended(my_work, tmp_path):
     assert list(my_work.iterdir()) == []
     write(my_work, "ex01.a", "ex01.b", "ex01.c", "ex02.a")
     assert progress_report(my_work).endswith("All parts are passed.\n")
+
+
+# --- the modules of the exercises ---------------------------------------------------------------
+
+
+@pytest.fixture
+def written_exercise(tmp_path, monkeypatch):
+    """Let a module stand beside those of the course, as an author adds one."""
+
+    def write_module(text):
+        (tmp_path / "ex91.py").write_text(text, encoding="utf-8")
+        monkeypatch.setattr(checks, "__path__", [*checks.__path__, str(tmp_path)])
+        monkeypatch.delitem(sys.modules, "coursekit.checks.ex91", raising=False)
+        importlib.invalidate_caches()
+
+    yield write_module
+    sys.modules.pop("coursekit.checks.ex91", None)
+    REGISTRY.pop("ex91.a", None)
+
+
+MODULE = """
+from coursekit.checks import EXACT, Answer, part
+
+@part("ex91.a", "forty-two", seconds=2.0)
+def forty_two(answer: Answer) -> str:
+    answer.expect(42.0, EXACT, "Six times seven.")
+    return "It is 42."
+"""
+
+
+def test_the_module_of_an_exercise_is_found_when_it_is_asked_for(capsys, written_exercise):
+    written_exercise(MODULE)
+    assert line_for(capsys, "ex91.a", 42) == "ex91.a passed: It is 42."
+    assert line_for(capsys, "ex91.a", 41).endswith("Hint: Six times seven.")
+    assert line_for(capsys, "ex91.b", 41) == "ex91.b unknown: exercise ex91 has ex91.a."
+    assert "ex91.a" in [one.name for one in progress.all_parts()]
+
+
+def test_a_module_with_a_fault_is_said_so_and_not_raised(capsys, written_exercise):
+    written_exercise("1 / 0")
+    line = line_for(capsys, "ex91.a", 42)
+    assert line == "'ex91.a' could not be checked: ZeroDivisionError: division by zero"
