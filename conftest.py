@@ -3,6 +3,7 @@
 It stands at the root because pytest reads it for `notebooks/`, `exercises/` and `solutions/` too.
 """
 
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,10 @@ from typing import Any
 import pytest
 
 TESTS = Path(__file__).parent / "tests"
+
+# Before anything imports NumPy: two workers on two cores, each with two BLAS threads, wait for one
+# another up to fifty times as long as they compute. The kernels of the notebooks inherit it.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # Scripts that are run by hand, some with libraries that the course itself does not need.
 collect_ignore_glob = ["tests/benchmarks/*", "tests/remake_*.py", "tests/screenshots.py"]

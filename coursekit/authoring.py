@@ -13,6 +13,7 @@ compares their text twins instead (see `coursekit.figures`).
 """
 
 import json
+import os
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -199,7 +200,8 @@ def execute(notebook: Any, path: Path) -> None:
         on_cell_start=note,
     )
     try:
-        client.execute()
+        # One BLAS thread, as the tests have: the matrices are small, the machine may be busy.
+        client.execute(env={"OPENBLAS_NUM_THREADS": "1", **os.environ})
     except NoSuchKernel as error:
         reason = f"kernel {error.name} is not installed (pip install ipykernel)"
         raise NotebookRefused(shown(path), None, reason) from None
