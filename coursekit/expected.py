@@ -145,7 +145,9 @@ def expected_gradients(
         E[∂h²] = fan_out · Var(w) · E[f′(z)²] · E[∂h′²],  plus E[∂h′²] if residual
 
     Assumes, besides what `expected_moments` assumes, gradients that are zero-centred and
-    independent of the forward pass: an approximation, since both pass the same weights.
+    independent of the forward pass: an approximation, since both pass the same weights. Where a
+    residual network without normalization grows, it fails grossly: 20 ReLU layers of width 64
+    were expected to give 3,325 and measured 113,872 (chapter 8).
 
     Args:
         output_moment: E[g²] of the gradient that arrives at the end.

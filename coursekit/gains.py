@@ -11,6 +11,7 @@ SELU are conventions of the deep-learning libraries, not derivations.
 
 import math
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,7 +82,7 @@ def second_moment(f: Callable[[FloatArray], FloatArray], q: float) -> float:
     if q <= 0.0:
         raise OutOfRange("q", "above 0", q)
     # 40 points on each of 16 panels from −12 to 12 standard deviations; 0 is a panel's end.
-    points, weights = np.polynomial.legendre.leggauss(40)
+    points, weights = _legendre(40)
     starts = np.arange(-12.0, 12.0, 1.5)[:, None]
     z = starts + 0.75 * (points + 1.0)
     density = np.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
@@ -98,3 +99,8 @@ def second_moment_gain(f: Callable[[FloatArray], FloatArray], q: float) -> float
     [1.860175, 1.676532, 1.508461]
     """
     return math.sqrt(q / second_moment(f, q))
+
+
+@cache
+def _legendre(count: int) -> tuple[FloatArray, FloatArray]:
+    return np.polynomial.legendre.leggauss(count)

@@ -313,3 +313,11 @@ def test_lines_over_depth_look_as_they_did() -> Figure:
 @pixels(tolerance=8)  # cells may begin a pixel further
 def test_two_matrices_look_as_they_did() -> Figure:
     return pinned(matrix_figure())
+
+
+def test_small_values_count_on_a_logarithmic_axis_and_are_noise_on_a_linear_one():
+    for scale, told in (("log", "1e-12"), ("linear", "0")):
+        figure, axes = figures.new_figure()
+        axes.set_yscale(scale)
+        figures.measured_line(axes, [1, 2], [1e-12, 1.0])
+        assert f"(1, {told}), (2, 1)" in figures.numbers(figure)

@@ -77,13 +77,15 @@ class _Teller:
     """Turns artists into lines of text, all with the same number of digits."""
 
     def __init__(self, digits: int) -> None:
-        self.digits = digits
+        self.digits, self.noise = digits, NOISE
 
     # --- axes ---------------------------------------------------------------------------------
 
     def axes(self, axes: Any, name: str) -> Iterator[str]:
         if not axes.get_visible():
             return
+        # A logarithmic axis shows what is a billionth of the largest value as plainly as any.
+        self.noise = 0.0 if "log" in (axes.get_xscale(), axes.get_yscale()) else NOISE
         title = "".join(axes.get_title(loc) for loc in ("left", "center", "right"))
         yield name + (f' "{_flat(title)}"' if title else "") + self._frame(axes)
         bars = [c for c in axes.containers if isinstance(c, BarContainer)]
@@ -190,7 +192,7 @@ class _Teller:
     # --- numbers ------------------------------------------------------------------------------
 
     def one(self, value: float, scale: float = 0.0) -> str:
-        return number(0.0 if abs(value) < NOISE * scale else value, self.digits)
+        return number(0.0 if abs(value) < self.noise * scale else value, self.digits)
 
     def _points(self, points: Any) -> str:
         array = _plain(points).reshape(-1, 2)
