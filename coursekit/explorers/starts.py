@@ -28,13 +28,14 @@ OFF_THE_CHART = 1e2  # nats; stands for every loss after a run has left float64
 class Comparison(NamedTuple):
     """The recorded losses of all starts under one setting.
 
-    Fields: `curves`, start → one list a seed; `accuracies`, start → one number a seed; `broken`,
-    how many of the runs ended early.
+    Fields: `curves`, start → one list a seed; `accuracies` and `saturated`, start → one number a
+    seed; `broken`, how many of the runs ended early.
     """
 
     title: str
     curves: dict[str, list[list[float]]]
     accuracies: dict[str, list[float]]
+    saturated: dict[str, list[float]]
     broken: dict[str, int]
 
 
@@ -56,7 +57,8 @@ def compute(activation: str, normalization: str, residual: str) -> Comparison:
     return Comparison(
         f"{activation}, normalization {normalization}, residual {residual}",
         {start: [_losses(cells) for cells in rows] for start, rows in chosen.items()},
-        {start: [float(cells["accuracy"]) for cells in rows] for start, rows in chosen.items()},
+        _column("accuracy", chosen),
+        _column("saturated", chosen),
         {start: sum(bool(cells["failure"]) for cells in rows) for start, rows in chosen.items()},
     )
 
@@ -92,3 +94,7 @@ def starts_explorer() -> Explorer:
 def _losses(cells: dict[str, str]) -> list[float]:
     values = [cells[f"loss_{step}"] for step in CHECKPOINTS]
     return [min(float(value), OFF_THE_CHART) if value else OFF_THE_CHART for value in values]
+
+
+def _column(name: str, chosen: dict[str, list[dict[str, str]]]) -> dict[str, list[float]]:
+    return {start: [float(cells[name]) for cells in rows] for start, rows in chosen.items()}

@@ -18,15 +18,13 @@ LOOKS = {
 GUESSING = float(np.log(10.0))  # loss of ten equally likely classes, nats
 
 
-def loss_curves(losses: Mapping[str, Sequence[float]], every: int = 10) -> Figure:
-    """Draw the loss of each start over the steps, averaged over windows of `every` batches."""
+def loss_curves(steps: Sequence[int], losses: Mapping[str, Sequence[float]]) -> Figure:
+    """Draw the loss of each start at the steps at which it was recorded, in nats."""
     figure, axes = new_figure()
     for start, values in losses.items():
-        windows = np.array(values[: len(values) // every * every]).reshape(-1, every).mean(axis=1)
-        steps = every * (np.arange(len(windows)) + 0.5)
-        measured_line(axes, steps, windows, LOOKS[start], label=start)
+        measured_line(axes, steps, values, LOOKS[start], label=start)
     axes.axhline(GUESSING, color=COLOURS["black"], linewidth=0.8, linestyle=":", label="guessing")
-    axes.set_xlabel(f"training step (means of {every} batches)")
+    axes.set_xlabel("training step")
     axes.set_ylabel("cross-entropy in nats")
     axes.legend(ncols=3, fontsize=9)
     return figure
