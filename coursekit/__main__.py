@@ -7,8 +7,9 @@ that says why, and exit status 2; a traceback would be a fault of this program.
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import NoReturn
 
 from coursekit.errors import CourseError
@@ -88,6 +89,11 @@ def _parser() -> _Parser:
         command(name, run, text).add_argument(
             "--seed", type=_integer, default=17, metavar="N", help="0 to 2**64 - 1; default 17"
         )
+    slides = command("slides", _slides, "for instructors: make slides from the chapters")
+    slides.add_argument("numbers", nargs="*", metavar="NN", help="chapters; default all")
+    command("site", _site, "for instructors: make web pages of the chapters and exercises")
+    pack = command("pack", _pack, "for instructors: pack one zip to hand out, without solutions")
+    pack.add_argument("--output", type=Path, metavar="FILE", help="default: in build/")
     refresh = command("refresh", _refresh, "for authors: execute notebooks and store the outputs")
     refresh.add_argument("--check", action="store_true", help="only say what is out of date")
     refresh.add_argument(
@@ -155,6 +161,34 @@ def _progress(request: argparse.Namespace) -> int:
     except ModuleNotFoundError:
         return _refused("progress needs the checks of the exercises, which this copy lacks")
     print(checks.progress_report(folder).rstrip("\n"))
+    return 0
+
+
+def _slides(request: argparse.Namespace) -> int:
+    from coursekit.publishing import slides
+
+    return _told(slides.make(request.numbers))
+
+
+def _site(request: argparse.Namespace) -> int:
+    from coursekit.publishing import site
+
+    return _told(site.make())
+
+
+def _pack(request: argparse.Namespace) -> int:
+    from coursekit.publishing import pack
+
+    return _told(pack.make(target=request.output))
+
+
+def _told(lines: Iterable[str]) -> int:
+    """Print what a command does while it does it; a file that cannot be written is a refusal."""
+    try:
+        for line in lines:
+            print(line, flush=True)
+    except OSError as error:
+        return _refused(f"{error.filename}: {error.strerror or error}")
     return 0
 
 

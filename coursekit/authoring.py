@@ -14,6 +14,7 @@ compares their text twins instead (see `coursekit.figures`).
 
 import json
 import os
+import re
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -34,10 +35,12 @@ from coursekit.notebook_files import (
     replace_whole,
     shown,
 )
+from coursekit.slideshow import slide_types
 
 KERNEL = "python3"
 KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": KERNEL}
 KEPT_CELL_METADATA = ("slideshow",)  # the one cell metadata that carries meaning: a slide begins
+CHAPTER = re.compile(r"\d\d_")  # how the stem of a chapter begins
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 CELL_SECONDS = 60  # the limit of the regression run too
 
@@ -238,6 +241,9 @@ def _normalise(notebook: Any, stem: str) -> None:
                 output.metadata = NotebookNode({})
             if len(output.get("data", {})) > 1:  # the static twin stays for who has no kernel
                 output.data.pop(WIDGET_VIEW, None)
+    if CHAPTER.match(stem):
+        for cell, kind in zip(notebook.cells, slide_types(notebook.cells), strict=True):
+            cell.metadata = NotebookNode({"slideshow": {"slide_type": kind}})
 
 
 def _store(path: Path, before: bytes | None, after: bytes, check: bool) -> str:

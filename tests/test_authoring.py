@@ -93,7 +93,9 @@ def test_two_refreshes_give_equal_bytes_and_one_normal_form(course: Path, capsys
 
     stored = json.loads(first)
     assert [cell["id"] for cell in stored["cells"]] == ["03_a-00", "03_a-01", "03_a-02"]
-    assert [cell["metadata"] for cell in stored["cells"]] == [{}, {}, {}]
+    assert [cell["metadata"] for cell in stored["cells"]] == [
+        {"slideshow": {"slide_type": kind}} for kind in ("slide", "fragment", "fragment")
+    ]
     assert [cell.get("execution_count") for cell in stored["cells"]] == [None, 1, 2]
     assert stored["metadata"] == {
         "kernelspec": authoring.KERNELSPEC,

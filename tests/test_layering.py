@@ -51,11 +51,13 @@ ONLY = {
     "autodiff": {"errors", "arguments"},
     "normalization": {"errors", "arguments", "autodiff"},
     "notebook_files": {"errors"},
-    "authoring": {"errors", "notebook_files"},
+    "slideshow": set(),
+    "authoring": {"errors", "notebook_files", "slideshow"},
+    "publishing": {"errors", "notebook_files", "slideshow", "authoring", "workspace"},
     "workspace": {"errors"},
     "doctor": {"errors", "workspace"},
     "checks": {*READING_ORDER} - {"figures", "explorers"},
-    "__main__": {"errors", "report", "workspace", "doctor", "checks", "authoring"},
+    "__main__": {"errors", "report", "workspace", "doctor", "checks", "authoring", "publishing"},
     "__init__": set(),
 }
 # What only one part of the package may load.
@@ -65,6 +67,7 @@ HOME = {
     "IPython": "figures",
     "nbclient": "authoring",
     "nbformat": "authoring",
+    "nbconvert": "publishing",
     "dask": "sharded",
     "distributed": "sharded",
     "torch": "exports",
