@@ -167,7 +167,7 @@ class Answer:
         """Return the elements of a list, tuple or array of `count`, each as an answer."""
         expected = expected or f"a list of {count}"
         value = self.value
-        if not isinstance(value, (list, tuple, np.ndarray)) or np.shape(value) == ():
+        if not isinstance(value, (list, tuple, np.ndarray)) or getattr(value, "shape", None) == ():
             self.reject(expected, "Write the elements in square brackets, in the order asked for.")
         elements = list(value)
         if len(elements) != count:
