@@ -14,6 +14,7 @@ from coursekit.checks.misconceptions import (
 from coursekit.checks.mistakes import Mistake
 from coursekit.checks.parts import part
 from coursekit.checks.tolerances import EXACT
+from coursekit.checks.wording import call_as
 from coursekit.initializers import xavier_uniform
 from coursekit.parameters import NamedParameter, NamedParameters
 from coursekit.report import QUERY, TABLE
@@ -147,8 +148,7 @@ def _ask(
     if isinstance(error, ValueError) and one.shape != other.shape:
         Answer(error, f"{tell.name}({words})").reject(f"{right!r}", _SHAPES)
     for pair in ((one, other), (other, one)):
-        given = tell(*pair)
-        given.label = f"{tell.name}({words})"
+        given = call_as(words, tell, *pair)
         if given.choice(KINDS) != right:
             given.reject(f"{right!r}", hint)
 

@@ -3,6 +3,7 @@
 import numpy as np
 from proof import Right, Wrong, assert_passes, assert_rejected, each
 
+from coursekit.checks import examine
 from coursekit.checks.ex07 import KEY
 from coursekit.checks.misconceptions import (
     CLONE_IS_A_COPY,
@@ -164,6 +165,7 @@ WRONG = [
         told_by(lambda a, b: equal(a, b) and np.array_equal(a.grad, b.grad)),
         "A rebuilt parameter has equal values",
     ),
+    Wrong("ex07.b", "of one parameter", lambda one: "neither", "cannot be called with"),
     Wrong("ex07.b", "in other words", lambda a, b: "clone", "Choose one of these"),
     Wrong("ex07.c", "copy", [[2, 3, 0], [2, 3, 7], [2, 0, 7]], CLONE_IS_A_COPY),
     Wrong("ex07.c", "zeroed as a copy", [[5, 5, 0], [5, 5, 7], [5, 0, 7]], CLONE_IS_A_COPY),
@@ -196,3 +198,16 @@ def test_other_right_answers_pass(row):
 @each(WRONG)
 def test_wrong_answers_are_told_what_is_wrong(row):
     assert_rejected(row)
+
+
+def test_calls_are_told_by_what_is_compared_not_by_how_it_is_stored():
+    assert "got kinship(a, its clone) = " in examine("ex07.b", named(lambda a, b: "neither")).line
+    assert (
+        "kinship(a, its clone) returns nothing" in examine("ex07.b", named(lambda a, b: None)).line
+    )
+    assert "got kinship(a, its clone) raising" in examine("ex07.b", named(lambda a, b: a.no)).line
+
+
+def named(function):
+    function.__name__ = "kinship"
+    return function
