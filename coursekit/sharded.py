@@ -275,9 +275,7 @@ def _results(tasks: list[Task], executor: Executor | None) -> Generator[int, Non
         for future in as_completed(futures):
             yield future.result()
     finally:  # all are done, or one has failed
-        for future in futures:
-            future.cancel()
-        wait(futures)
+        wait([future for future in futures if not future.cancel()])
 
 
 def _checked_executor(workers: Any) -> Executor | None:
