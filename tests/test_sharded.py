@@ -127,17 +127,17 @@ def test_a_dask_array_has_the_bits_of_one_machine_in_any_chunks(cluster):
     assert lazy.T.compute().tobytes() == whole.T.tobytes()
 
 
-def test_every_parameter_of_a_plan_is_a_dask_array():
+def test_every_parameter_of_a_plan_is_a_dask_array(cluster):
     lazy = arrays(PLAN, chunks=20)
     assert list(lazy) == list(PLAN)
     same = array(PLAN["decoder.norm.gain"], 20)
     assert same.name == lazy["decoder.norm.gain"].name  # equal content, equal name
     assert same.name != array(PLAN["decoder.block.0.mlp.norm.gain"], 7).name
-    assert lazy["decoder.norm.gain"].compute(scheduler="sync").tolist() == [1.0] * 32
-    whole = array(PLAN["rotation.weight"], (9, 9)).compute(scheduler="sync")
+    assert lazy["decoder.norm.gain"].compute().tolist() == [1.0] * 32
+    whole = array(PLAN["rotation.weight"], (9, 9)).compute()
     assert whole.tobytes() == PLAN["rotation.weight"][:].tobytes()
     with pytest.raises(errors.NotBlockwise):
-        array(PLAN["rotation.weight"], (9, 3)).compute(scheduler="sync")
+        array(PLAN["rotation.weight"], (9, 3)).compute()
 
 
 def test_a_worker_killed_in_the_middle_loses_nothing(alone, tmp_path, cluster):
