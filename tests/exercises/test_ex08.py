@@ -139,6 +139,16 @@ def name_at_the_end(initializer, name, fan_in, fan_out, rng):
     return made
 
 
+def rehearses_all(initializer, name, fan_in, fan_out, rng):
+    careful(initializer, name, fan_in, fan_out, rng.clone())
+    return NamedParameter.from_array(name, initializer(fan_in, fan_out, rng))
+
+
+def name_then_elements(initializer, name, fan_in, fan_out, rng):
+    validate_name(name)
+    return counts_elements(initializer, name, fan_in, fan_out, rng)
+
+
 def on_a_clone_for_ever(initializer, name, fan_in, fan_out, rng):
     validate_name(name)
     rng = rng.clone()
@@ -266,6 +276,8 @@ WRONG = [
     Wrong("ex08.d", "draws first", draws_first, "refused before anything is drawn"),
     Wrong("ex08.d", "counts elements", counts_elements, "Two faults: the name's is told first."),
     Wrong("ex08.d", "rehearses", rehearses, "The leaf is refused after the draws"),
+    Wrong("ex08.d", "rehearses all of it", rehearses_all, "a second call may fail"),
+    Wrong("ex08.d", "a draw an element", name_then_elements, "Count the draws by the two states"),
     Wrong("ex08.d", "undoes what the course raises", undoing(CourseError), "Any error may come"),
     Wrong("ex08.d", "undoes every Exception", undoing(Exception), "An interrupt is no Exception"),
     Wrong("ex08.d", "name at the end", name_at_the_end, "the name's is told first"),
