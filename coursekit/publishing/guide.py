@@ -16,8 +16,11 @@ from pathlib import Path
 from coursekit.authoring import read
 
 GUIDE = "instructor_guide.ipynb"
+IDEA, DEMONSTRATION = "The one idea", "Demonstration"
+DEMONSTRATED_IN = "See"
 _CHAPTER = re.compile(r"^## (\d\d) (.+?)\s*$", re.M)
 _ITEM = re.compile(r"^- \*\*(.+?)\*\*, (\d+) min\.\s+(.+?)(?=\n- |\n\s*\n|\Z)", re.M | re.S)
+_PARAGRAPH = re.compile(r"^\*\*([^*]+?)[.,:]\*\*\s+(.+?)(?=\n\s*\n|\Z)", re.M | re.S)
 
 
 @dataclass(frozen=True)
@@ -29,8 +32,19 @@ class Note:
     text: str
 
 
-def notes(root: Path) -> dict[str, list[Note]]:
-    """Return the notes of the guide by number of chapter; none where there is no guide."""
+@dataclass(frozen=True)
+class Told:
+    """What the guide tells of one chapter: its one idea, and a note for each part."""
+
+    idea: str
+    notes: tuple[Note, ...]
+
+
+NOTHING = Told("", ())
+
+
+def read_guide(root: Path) -> dict[str, Told]:
+    """Return what the guide tells, by number of chapter; nothing where there is no guide."""
     path = root / "notebooks" / GUIDE
     if not path.is_file():
         return {}
@@ -38,17 +52,25 @@ def notes(root: Path) -> dict[str, list[Note]]:
     return parsed("\n\n".join(c.source for c in notebook.cells if c.cell_type == "markdown"))
 
 
-def parsed(text: str) -> dict[str, list[Note]]:
-    """Return the notes in the text of a guide.
+def parsed(text: str) -> dict[str, Told]:
+    """Return what the text of a guide tells; the demonstration stands in the note of `See`.
 
-    >>> parsed("## 01 Break\\n\\n- **Predict**, 5 min. *Ask* four\\n  numbers.\\n")
-    {'01': [Note(part='Predict', minutes=5, text='*Ask* four numbers.')]}
+    >>> idea, item = "**The one idea.** Copies\\nstay.", "- **See**, 5 min. Look."
+    >>> told = parsed(f"## 01 Break\\n\\n{idea}\\n\\n{item}\\n")
+    >>> told["01"].idea, told["01"].notes
+    ('Copies stay.', (Note(part='See', minutes=5, text='Look.'),))
     """
-    found: dict[str, list[Note]] = {}
-    _before, *chapters = _CHAPTER.split(text)
-    for number, _title, body in zip(*[iter(chapters)] * 3, strict=True):
-        found[number] = [
-            Note(part, int(minutes), " ".join(told.split()))
-            for part, minutes, told in _ITEM.findall(body)
-        ]
-    return found
+    pieces = _CHAPTER.split(text)[1:]  # number, title, body, number, ...
+    return {number: _told(body) for number, body in zip(pieces[0::3], pieces[2::3], strict=True)}
+
+
+def _told(body: str) -> Told:
+    paragraphs = {label: " ".join(text.split()) for label, text in _PARAGRAPH.findall(body)}
+    shown = paragraphs.get(DEMONSTRATION)
+    notes = []
+    for part, minutes, text in _ITEM.findall(body):
+        told = " ".join(text.split())
+        if part == DEMONSTRATED_IN and shown:
+            told += f" *Demonstration:* {shown}"
+        notes.append(Note(part, int(minutes), told))
+    return Told(paragraphs.get(IDEA, ""), tuple(notes))

@@ -14,15 +14,24 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
-from nbconvert.exporters import HTMLExporter
+from nbconvert.exporters import HTMLExporter, TemplateExporter
+from nbconvert.filters import Highlight2HTML
 
 from coursekit.publishing.assets import FOLDER
 
 TEMPLATES = Path(__file__).parent / "templates"
 _LINK = re.compile(r'<a href="(?!#|[a-z]+:)([^"#]*)(#[^"]*)?"([^>]*)>(.*?)</a>', re.S)
 _LIVE = re.compile(r"\(Run this cell to move: ([^)<]*)\)")
+
+
+class _Exporter(HTMLExporter):
+    """nbconvert's own, less a last pass that adds what our templates have and doubles the time."""
+
+    def from_notebook_node(self, nb: Any, resources: Any = None, **kw: Any) -> Any:
+        every: Any = TemplateExporter.from_notebook_node
+        return every(self, nb, resources, **kw)
 
 
 def exporter(template: str, pages: Mapping[str, str], anchors: bool) -> Any:
@@ -32,7 +41,7 @@ def exporter(template: str, pages: Mapping[str, str], anchors: bool) -> Any:
         pages: path from the course's folder → address of its page, for `relinked`.
         anchors: whether each heading carries a link to itself.
     """
-    make: Any = HTMLExporter
+    make: Any = _Exporter
     made = make(
         template_name="course",
         template_file=template,
@@ -40,6 +49,8 @@ def exporter(template: str, pages: Mapping[str, str], anchors: bool) -> Any:
         exclude_anchor_links=not anchors,
         anchor_link_text="#",
     )
+    highlight: Any = Highlight2HTML
+    made.register_filter("highlight_code", highlight(pygments_lexer="python", parent=made))
     made.register_filter("relinked", lambda text, folder: relinked(text, folder, pages))
     made.register_filter("still", still)
     return made
@@ -91,6 +102,15 @@ def still(text: str) -> str:
     '<p>How far? (In the notebook you can move: width, depth.)</p>'
     """
     return _LIVE.sub(r"(In the notebook you can move: \1)", text)
+
+
+def anchor(heading: str) -> str:
+    """Return the id that nbconvert gives to a heading.
+
+    >>> anchor("a. Rows of `W`"), anchor("b. [2, 2]")
+    ('a.-Rows-of-W', 'b.-%5B2,-2%5D')
+    """
+    return quote(heading.replace("`", "").replace(" ", "-"), safe="?/:@!$&'()*+,;=")
 
 
 def plain(markdown: str) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 from coursekit.publishing.assets import MATHJAX, network_note, on_the_network, placed
 from coursekit.publishing.lessons import Lesson, chapters, exercises
-from coursekit.publishing.pages import exporter, fragment_of, plain, rendered, styles
+from coursekit.publishing.pages import anchor, exporter, fragment_of, plain, rendered, styles
 from coursekit.workspace import course_root
 
 TARGET = "build/site"
@@ -85,10 +85,7 @@ def _page(lesson: Lesson, before: Sequence[Lesson], after: Sequence[Lesson]) -> 
         "description": plain(lesson.outcome),
         "folder": lesson.path.parent.name,
         "place": f"{'Exercise' if place != lesson.number else 'Chapter'} {int(place)}",
-        # as nbconvert names the anchor of a heading
-        "sections": [
-            {"title": plain(text), "anchor": text.replace(" ", "-")} for text in lesson.sections
-        ],
+        "sections": [{"title": plain(one), "anchor": anchor(one)} for one in lesson.sections],
         "neighbours": [(word, _entry(one)) for word, one in neighbours],
     }
 

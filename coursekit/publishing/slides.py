@@ -7,13 +7,13 @@ notes and a clock, `O` for all slides at once.
 Cells to HTML: nbconvert. Slides: reveal.js, https://revealjs.com.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 from coursekit.publishing.assets import MATHJAX, REVEAL, network_note, on_the_network, placed
-from coursekit.publishing.guide import Note, notes
+from coursekit.publishing.guide import NOTHING, Note, Told, read_guide
 from coursekit.publishing.lessons import Lesson, chapters, chosen
 from coursekit.publishing.pages import exporter, fragment_of, plain, rendered, styles
 from coursekit.slideshow import Part, has_figure, parts
@@ -38,7 +38,7 @@ def make(
     folder = base / TARGET if target is None else target
     available = chapters(base)
     wanted = chosen(numbers, available)
-    told = notes(base)
+    guide = read_guide(base)
     folder.mkdir(parents=True, exist_ok=True)
     addresses, missing = _scripts(folder)
     if missing:
@@ -46,7 +46,7 @@ def make(
     pages = {f"notebooks/{one.path.name}": f"{one.path.stem}.html" for one in available}
     made = exporter("slides.html.j2", pages, anchors=False)
     for place, one in enumerate(wanted, start=1):
-        deck = deck_of(one, told.get(one.number, []))
+        deck = deck_of(one, guide.get(one.number, NOTHING))
         about = {"title": one.title, "folder": "notebooks", **addresses}
         text = rendered(made, deck, **about)
         (folder / f"{one.path.stem}.html").write_text(text, encoding="utf-8")
@@ -79,12 +79,12 @@ def _scripts(folder: Path) -> tuple[dict[str, str], list[str]]:
     return addresses, missing
 
 
-def deck_of(lesson: Lesson, told: Sequence[Note]) -> Any:
+def deck_of(lesson: Lesson, told: Told) -> Any:
     """Return a chapter cut into slides: a notebook whose cells know what they open and close."""
     deck = deepcopy(lesson.notebook)
     cells: list[Any] = []
     section = ""
-    by_part = {note.part: note for note in told}
+    by_part = {note.part: note for note in told.notes}
     cut = [part for part in parts(lesson.notebook.cells) if part.begins != "skip"]
     for part, after in zip(cut, [*cut[1:], None], strict=True):
         cell = deepcopy(lesson.notebook.cells[part.cell])
@@ -97,7 +97,7 @@ def deck_of(lesson: Lesson, told: Sequence[Note]) -> Any:
         if part.begins != "fragment" and not title:
             slide["running"] = _running(lesson, "" if part.begins == "slide" else section)
         if part.begins == "slide":
-            slide["told"] = _timetable(told) if title else _spoken(by_part.get(section))
+            slide["told"] = _overview(told) if title else _spoken(by_part.get(section))
         cell.id = f"slide-{len(cells)}"  # pieces of one cell share its id
         cell.metadata = type(cell)({"slide": type(cell)(slide), "folded": has_figure(cell)})
         cells.append(cell)
@@ -128,10 +128,9 @@ def _spoken(note: Note | None) -> str:
     return "" if note is None else f"**{note.minutes} min.** {note.text}"
 
 
-def _timetable(told: Sequence[Note]) -> str:
-    """Return the minutes of all parts, for the first slide."""
-    if not told:
-        return ""
-    minutes: Mapping[str, int] = {note.part: note.minutes for note in told}
-    each = ", ".join(f"{part} {count}" for part, count in minutes.items())
-    return f"**{sum(minutes.values())} min.** {each}."
+def _overview(told: Told) -> str:
+    """Return the one idea and the minutes of all parts, for the first slide."""
+    if not told.notes:
+        return told.idea
+    each = ", ".join(f"{note.part} {note.minutes}" for note in told.notes)
+    return f"{told.idea}\n\n**{sum(note.minutes for note in told.notes)} min.** {each}."
