@@ -96,6 +96,8 @@ class Answer:
         value = self._plain()
         if type(value) is bool:
             return value
+        if isinstance(value, np.ndarray):
+            self.reject(expected, "That judges element by element: sum it up in one.")
         self.reject(expected, "Write True or False, without quotation marks.")
 
     def text(self, expected: str = "a text in quotation marks") -> str:

@@ -62,7 +62,7 @@ WRONG = [
     Wrong("ex04.b", "all of ==", lambda A, B: A.size == B.size and (A == B).all(), "traceback"),
     Wrong("ex04.b", "stretched", lambda A, B: bool(np.all(np.equal(A[:1], B[:1]))), "last bit"),
     Wrong("ex04.b", "bytes alone", lambda A, B: A.tobytes() == B.tobytes(), "in another shape"),
-    Wrong("ex04.b", "the same object", lambda A, B: A is B, "two places in memory"),
+    Wrong("ex04.b", "the same object", lambda A, B: A is B, "Two places in memory"),
     Wrong("ex04.b", "element by element", lambda A, B: A == B, "sum it up in one"),
     Wrong("ex04.c", "the seed", (0, 17), SEED_IS_ENOUGH),
     Wrong("ex04.c", "the state afterwards", (DRAWS, AFTER), "the state after the matrix"),
