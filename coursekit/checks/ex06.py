@@ -72,7 +72,7 @@ def _check_expected(expected: Answer, n: int, target: float) -> None:
             ),
             Mistake(target / n, "That is what is lost, the variance of the mean. What is left?"),
         ],
-        form=f"the expected variance of {n} weights",
+        form=f"the mean variance over many sets of {n} weights",
     )
 
 
