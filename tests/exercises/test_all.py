@@ -10,7 +10,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from proof import Wrong, checks_called, lines_of_checks, notebook_of
+from proof import Wrong, cells, checks_called, lines_of_checks, notebook_of
 
 from coursekit.checks import Part, all_parts, examine
 
@@ -43,6 +43,13 @@ def test_an_untouched_exercise_has_started_nothing_and_a_solution_passes_all(
     assert [(one[1], one[2]) for one in said if one] == [
         (part, state) for part in checks_called(path)
     ]
+
+
+@each_exercise
+def test_dots_put_out_nothing_themselves(exercise: str) -> None:
+    """Dots on a line of their own at the end of a cell would put out `Ellipsis`."""
+    put_out = [cell.get("outputs") for cell in cells(notebook_of("exercises", exercise))]
+    assert "Ellipsis" not in str(put_out)
 
 
 EMPTY = [..., None, 0, 1, 0.0, True, False, "", (), [], {}, set(), np.zeros(0), np.zeros((2, 2))]
