@@ -179,8 +179,8 @@ class NotBlockwise(InitializationError):
 
     def __str__(self) -> str:
         return (
-            "a block needs a rule that makes each element from a draw of its own; "
-            f"got {self.block} of an {self.rule} matrix {self.shape}, which is made whole or not"
+            "a block needs a rule with a draw of its own for each element; "
+            f"got {self.block} of an {self.rule} matrix {self.shape}"
         )
 
 

@@ -147,9 +147,9 @@ def decoder(layers: int, width: int, hidden: int, vocabulary: int) -> list[Decla
         lines.append(Declared(f"{block}.attention.norm.gain", width, "ones"))
         for role in ("query", "key", "value", "output"):
             lines.append(Declared(f"{block}.attention.{role}.weight", (width, width)))
-        lines.append(Declared(f"{block}.mlp.norm.gain", width, "ones"))
-        lines.append(Declared(f"{block}.mlp.gate.weight", (width, hidden)))
-        lines.append(Declared(f"{block}.mlp.up.weight", (width, hidden)))
-        lines.append(Declared(f"{block}.mlp.down.weight", (hidden, width)))
+        lines.append(Declared(f"{block}.feedforward.norm.gain", width, "ones"))
+        lines.append(Declared(f"{block}.feedforward.gate.weight", (width, hidden)))
+        lines.append(Declared(f"{block}.feedforward.up.weight", (width, hidden)))
+        lines.append(Declared(f"{block}.feedforward.down.weight", (hidden, width)))
     lines.append(Declared("decoder.norm.gain", width, "ones"))
     return [*lines, Declared("output.weight", (width, vocabulary))]

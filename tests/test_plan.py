@@ -137,8 +137,8 @@ def test_a_decoder_is_described_in_the_order_in_which_it_computes():
         f"decoder.block.0.attention.{role}.weight" for role in ("query", "key", "value", "output")
     ]
     shapes = {line.name: line.shape for line in LARGE}
-    assert shapes["decoder.block.31.mlp.down.weight"] == (11008, 4096)
-    assert shapes["decoder.block.31.mlp.norm.gain"] == 4096
+    assert shapes["decoder.block.31.feedforward.down.weight"] == (11008, 4096)
+    assert shapes["decoder.block.31.feedforward.norm.gain"] == 4096
 
 
 @pytest.mark.parametrize("counts", [(0, 1, 1, 1), (1, -1, 1, 1), (1, 1, 1, 0)])

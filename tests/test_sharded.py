@@ -86,8 +86,10 @@ def test_pytorchs_layout_is_turned_block_by_block(tmp_path):
         with safe_open(path, framework="numpy") as file:
             assert file.metadata()["format"] == "pt"
         read |= load_file(path)
-    down = PLAN["decoder.block.1.mlp.down.weight"][:]
-    assert read["decoder.block.1.mlp.down.weight"].tobytes() == down.T.astype("f4").tobytes()
+    down = PLAN["decoder.block.1.feedforward.down.weight"][:]
+    assert (
+        read["decoder.block.1.feedforward.down.weight"].tobytes() == down.T.astype("f4").tobytes()
+    )
     assert read[table].tobytes() == PLAN[table][:].astype("f4").tobytes()
     assert read["decoder.norm.weight"].tolist() == [1.0] * 32
     assert check(PLAN, folder, 20, SplitMix64(1)) > 20
@@ -115,7 +117,7 @@ def test_files_do_not_depend_on_processes(alone, tmp_path, cluster):
 
 
 def test_a_dask_array_has_the_bits_of_one_machine_in_any_chunks(cluster):
-    start = PLAN["decoder.block.0.mlp.gate.weight"]
+    start = PLAN["decoder.block.0.feedforward.gate.weight"]
     whole = start[:]
     for chunks in [(32, 48), (7, 11), (1, 48), (32, 5), "auto", ((30, 2), (1, 40, 7))]:
         lazy = array(start, chunks)
@@ -132,7 +134,7 @@ def test_every_parameter_of_a_plan_is_a_dask_array(cluster):
     assert list(lazy) == list(PLAN)
     same = array(PLAN["decoder.norm.gain"], 20)
     assert same.name == lazy["decoder.norm.gain"].name  # equal content, equal name
-    assert same.name != array(PLAN["decoder.block.0.mlp.norm.gain"], 7).name
+    assert same.name != array(PLAN["decoder.block.0.feedforward.norm.gain"], 7).name
     assert lazy["decoder.norm.gain"].compute().tolist() == [1.0] * 32
     whole = array(PLAN["rotation.weight"], (9, 9)).compute()
     assert whole.tobytes() == PLAN["rotation.weight"][:].tobytes()
