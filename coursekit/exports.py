@@ -176,8 +176,8 @@ def package(name: str, cure: str) -> Any:
     """Import an optional package, or raise PackageMissing with the cure."""
     try:
         return import_module(name)
-    except ModuleNotFoundError as missing:
-        raise PackageMissing(missing.name or name, cure) from None
+    except ModuleNotFoundError:
+        raise PackageMissing(name.partition(".")[0], cure) from None
 
 
 def _checked(

@@ -78,6 +78,10 @@ def array(start: Start, chunks: Any = "auto") -> Any:
         NotBlockwise, when it is computed: an orthogonal matrix in more than one chunk.
 
     Draws consumed: none that anybody else sees.
+
+    >>> lazy = array(Plan([("weight", (4, 6))], seed=17)["weight"], chunks=(3, 2))
+    >>> lazy.numblocks, lazy[2:, 4:].compute().round(6).tolist()
+    ((2, 3), [[0.755319, -0.116685], [-0.243077, 0.584379]])
     """
     if not isinstance(start, Start):
         raise WrongType("start", "an entry of a Plan", start)
@@ -220,6 +224,13 @@ def check(plan: Plan, folder: str | os.PathLike[str], blocks: int, rng: SplitMix
         OSError: a file that is not there. DamagedFile: one that cannot be read, or differs.
 
     Draws consumed: one a block.
+
+    >>> import tempfile
+    >>> plan = Plan([("weight", (300, 200))], seed=17)
+    >>> with tempfile.TemporaryDirectory() as temporary:
+    ...     index = save(plan, Path(temporary, "start"), progress=None)
+    ...     check(plan, index.parent, blocks=3, rng=SplitMix64(1))
+    8832
     """
     path = Path(folder, INDEX)
     try:
