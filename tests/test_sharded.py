@@ -118,7 +118,7 @@ def test_files_do_not_depend_on_processes(alone, tmp_path, cluster):
 def test_a_dask_array_has_the_bits_of_one_machine_in_any_chunks(cluster):
     start = PLAN["decoder.block.0.feedforward.gate.weight"]
     whole = start[:]
-    for chunks in [(32, 48), (7, 11), (1, 48), (32, 5), "auto", ((30, 2), (1, 40, 7))]:
+    for chunks in [(7, 11), (32, 5), "auto", ((30, 2), (1, 40, 7))]:
         lazy = array(start, chunks)
         assert (lazy.shape, lazy.dtype) == (start.shape, start.dtype)
         assert lazy.compute().tobytes() == whole.tobytes()
