@@ -6,7 +6,7 @@ from coursekit.explorers.core import Drawing, Explorer, explore, explorer, ladde
 from coursekit.figures import Figure, panels
 from coursekit.figures.xavier import DrawnMatrix, drawn_matrix
 from coursekit.initializers import xavier_scale, xavier_uniform
-from coursekit.population import compare_variance, histogram
+from coursekit.measure.sample import compare_variance, histogram
 from coursekit.rng import SplitMix64
 
 WIDTHS = [1, 2, 4, 8, 16, 32, 64, 128, 256]

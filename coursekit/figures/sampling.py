@@ -4,7 +4,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from coursekit.figures.style import colour, label, measured, new_figure, target
-from coursekit.population import Histogram
+from coursekit.measure.sample import Histogram
 
 
 def sampling_distribution(counted: Histogram, target_variance: float, observed: float) -> Figure:

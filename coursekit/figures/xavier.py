@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from coursekit.figures.style import colour, expected, label, measured, measured_line, new_figure
 from coursekit.figures.style import target as target_mark
-from coursekit.population import Comparison, Histogram
+from coursekit.measure.sample import Comparison, Histogram
 
 FloatArray = NDArray[np.float64]
 FAINT = "#bdbdbd"
