@@ -9,8 +9,8 @@ from coursekit.explorers.core import Drawing, Explorer, explore, explorer, slide
 from coursekit.figures import Figure
 from coursekit.figures.sharded import LETTERS, dealt, owned, runs
 from coursekit.initializers import xavier_uniform
-from coursekit.plan import Plan, tiles
 from coursekit.rng import SplitMix64
+from coursekit.sharded.plan import Plan, tiles
 
 SHAPE = (8, 12)
 START = Plan([("weight", SHAPE)], seed=17)["weight"]

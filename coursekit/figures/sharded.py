@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from coursekit.figures.style import blank_figure, colour, expected, label, measured_line, new_figure
 from coursekit.figures.style import panels as panels_on
-from coursekit.plan import tiles
+from coursekit.sharded.plan import tiles
 
 Owners = NDArray[np.int64]
 # Not blue, vermillion or grey, which mean starts; every worker has a letter too.

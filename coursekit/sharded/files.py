@@ -21,10 +21,10 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from coursekit.blockwise import Start
 from coursekit.errors import DuplicateName, OutOfRange
 from coursekit.exports import DType, checked_layout, is_transposed, narrowed, torch_name
-from coursekit.plan import Plan
+from coursekit.sharded.blockwise import Start
+from coursekit.sharded.plan import Plan
 
 Layout: TypeAlias = Literal["course", "torch"]
 LAYOUTS: tuple[Layout, ...] = ("course", "torch")

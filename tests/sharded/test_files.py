@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from coursekit import errors
-from coursekit.plan import Plan, decoder
-from coursekit.shards import file_name, header, laid_out, prepare, write_rows
+from coursekit.sharded.files import file_name, header, laid_out, prepare, write_rows
+from coursekit.sharded.plan import Plan, decoder
 
 PLAN = Plan(
     [

@@ -13,9 +13,9 @@ from itertools import product
 from typing import Any
 
 from coursekit.arguments import Size, checked_integer, checked_lengths
-from coursekit.blockwise import Declared, Start, placed
 from coursekit.errors import DuplicateName, OutOfRange, WrongType
 from coursekit.rng import SplitMix64
+from coursekit.sharded.blockwise import Declared, Start, placed
 
 __all__ = ["Declared", "Plan", "Start", "decoder", "tiles"]
 

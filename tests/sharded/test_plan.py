@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from coursekit import blocks, errors
 from coursekit.initializers import xavier_scale, xavier_uniform
 from coursekit.parameters import NamedParameter
-from coursekit.plan import Declared, Plan, decoder, tiles
 from coursekit.rng import SplitMix64
+from coursekit.sharded.plan import Declared, Plan, decoder, tiles
 
 LARGE = decoder(layers=32, width=4096, hidden=11008, vocabulary=32000)
 MIXED = [

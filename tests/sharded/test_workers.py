@@ -16,10 +16,10 @@ from safetensors import safe_open
 from safetensors.numpy import load_file
 
 from coursekit import errors, sharded
-from coursekit.plan import Plan, decoder
 from coursekit.rng import SplitMix64
 from coursekit.sharded import INDEX, array, arrays, check, local_cluster, save
-from coursekit.shards import laid_out, prepare, write_rows
+from coursekit.sharded.files import laid_out, prepare, write_rows
+from coursekit.sharded.plan import Plan, decoder
 
 PLAN = Plan([*decoder(2, 32, 48, 100), ("rotation.weight", (9, 9), "orthogonal")], seed=17)
 SMALL = {"shard_bytes": 40_000, "block_bytes": 2_000, "progress": None}

@@ -5,7 +5,7 @@ task that depends on no other: any worker can do it, at any time, and again if t
 `array` hands the blocks of a parameter to Dask, `save` has those of a model written to files.
 
 `array`, `arrays` and `local_cluster` need the extra `dask`; `save` also works with the executors
-of `concurrent.futures`, and alone. Sources: the format is named in `shards`; Dask,
+of `concurrent.futures`, and alone. Sources: the format is named in `files`; Dask,
 https://docs.dask.org.
 
 Not promised: speed beyond that of the disk, nor that a run goes on when the process that called
@@ -30,7 +30,6 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 
 from coursekit.arguments import checked_integer
-from coursekit.blockwise import Start
 from coursekit.errors import DamagedFile, OutOfRange, UnknownChoice, WrongType
 from coursekit.exports import (
     DType,
@@ -40,9 +39,9 @@ from coursekit.exports import (
     package,
     torch_name,
 )
-from coursekit.plan import Plan
 from coursekit.rng import SplitMix64
-from coursekit.shards import (
+from coursekit.sharded.blockwise import Start
+from coursekit.sharded.files import (
     INDEX,
     LAYOUTS,
     Layout,
@@ -53,6 +52,7 @@ from coursekit.shards import (
     prepare,
     write_rows,
 )
+from coursekit.sharded.plan import Plan
 
 Progress: TypeAlias = Callable[[int, int], object]
 Task: TypeAlias = tuple[str, int, Stored, int, int]  # the arguments of `write_rows`

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coursekit import blocks, errors, initializers
-from coursekit.blockwise import FIXED, SAMPLED, Declared, Start, placed
 from coursekit.parameters import NamedParameter
 from coursekit.rng import SplitMix64
+from coursekit.sharded.blockwise import FIXED, SAMPLED, Declared, Start, placed
 
 BLOCKWISE = [rule for rule in SAMPLED if rule != "orthogonal"]
 OPTIONS = {
