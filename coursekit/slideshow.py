@@ -22,6 +22,8 @@ MOST_LINES = 15.5  # of prose, that fill a slide of 720 pixels; the heights belo
 CHARACTERS = 76  # of prose in a line
 FIGURE_LINES = 14.0
 CODE_LINE = 0.75
+CODE_CHARACTERS = 90
+MOST_PRINTED = 13.8  # of one output; what is longer can be scrolled
 ROW_LINES = 1.25
 
 _MATH = re.compile(r"\$\$.*?\$\$|\$[^$\n]+\$", re.S)
@@ -46,7 +48,7 @@ def slide_types(cells: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the slide type that a refresh stores with each cell.
 
     >>> title = {"cell_type": "markdown", "source": "# Title"}
-    >>> code = {"cell_type": "code", "source": "1 + 1"}
+    >>> code = {"cell_type": "code", "source": "import numpy as np"}
     >>> heading = {"cell_type": "markdown", "source": "## Predict"}
     >>> slide_types([title, code, heading, code])
     ['slide', 'skip', 'slide', 'fragment']
@@ -133,13 +135,17 @@ def prose_lines(block: str) -> float:
 
 def code_lines(cell: Mapping[str, Any]) -> float:
     """Return the height of a code cell with what it put out, in lines of prose."""
-    height = 0.7 + CODE_LINE * float(cell["source"].count("\n") + 1)
+    height = 0.7 + _listing(cell["source"])
     for output in cell.get("outputs", []):
         if "<figure" in _html(output):
             return FIGURE_LINES
         text = output.get("text") or output.get("data", {}).get("text/plain", "")
-        height += 0.5 + CODE_LINE * "".join(text).rstrip("\n").count("\n") + CODE_LINE
+        height += 0.5 + min(_listing("".join(text).rstrip("\n")), MOST_PRINTED)
     return height
+
+
+def _listing(text: str) -> float:
+    return CODE_LINE * sum(math.ceil(len(line) / CODE_CHARACTERS) or 1 for line in text.split("\n"))
 
 
 def _paragraphs(text: str) -> Iterator[str]:
