@@ -89,7 +89,7 @@ def checked_shape(shape: Size, subject: str) -> tuple[int, ...]:
 
     >>> checked_shape((2**31, 2**31), "shape")
     Traceback (most recent call last):
-    coursekit.errors.AllocationFailed: storage of 8 bytes an element must fit ...
+    coursekit.errors.initialization.AllocationFailed: storage of 8 bytes an element must fit ...
     """
     lengths = checked_lengths(shape, subject)
     elements = math.prod(lengths)

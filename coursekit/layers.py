@@ -67,8 +67,7 @@ def transaction(rng: SplitMix64) -> Iterator[SplitMix64]:
     ...     second = Linear("Second", 2, 2, trial)
     Traceback (most recent call last):
       ...
-    coursekit.errors.InvalidNameCharacter: parameter name must consist of a-z, 0-9, '_' and '.'; \
-got byte 0x53 at byte 0
+    coursekit.errors.initialization.InvalidNameCharacter: parameter name must consist of ...
     >>> rng == SplitMix64(17)
     True
     """

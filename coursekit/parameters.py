@@ -59,7 +59,7 @@ def validate_name(name: str) -> None:
     >>> validate_name("decoder..weight")
     Traceback (most recent call last):
       ...
-    coursekit.errors.EmptyNameSegment: parameter name must have a character in every \
+    coursekit.errors.initialization.EmptyNameSegment: parameter name must have a character in every \
 dot-separated segment; got an empty segment at byte 8
     """
     if not isinstance(name, str):

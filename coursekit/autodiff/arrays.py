@@ -39,7 +39,7 @@ def float_array(subject: str, values: object) -> FloatArray:
     array([0.5, 1.5])
     >>> float_array("weights", [1, 2])
     Traceback (most recent call last):
-    coursekit.errors.WrongType: weights must be real floating-point numbers; got list [1, 2]
+    coursekit.errors.base.WrongType: weights must be real floating-point numbers; got list [1, 2]
     """
     if type(values) is np.ndarray and values.dtype is _FLOAT64:
         return values.copy()  # in a training loop, nearly always

@@ -1,0 +1,66 @@
+"""What every refusal has in common, and the refusals that belong to no one topic."""
+
+from dataclasses import dataclass, fields
+
+
+class CourseError(Exception):
+    """The common ancestor: `except CourseError` catches every refusal of this package."""
+
+    def __post_init__(self) -> None:
+        # Exception pickles and copies by calling the class with `args`.
+        self.args = tuple(getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
+
+
+@dataclass(eq=False)
+class WrongType(CourseError, TypeError):
+    """A value of the wrong type, such as a bool where a count is needed."""
+
+    subject: str
+    expected: str
+    given: object
+
+    def __str__(self) -> str:
+        return (
+            f"{self.subject} must be {self.expected}; "
+            f"got {type(self.given).__name__} {_shortened(self.given)}"
+        )
+
+
+@dataclass(eq=False)
+class UnknownChoice(CourseError, ValueError):
+    """A name that is not on the list it is chosen from."""
+
+    subject: str
+    given: str
+    known: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.subject} must be one of {', '.join(self.known)}; got {self.given!r}"
+
+
+@dataclass(eq=False)
+class OutOfRange(CourseError, ValueError):
+    """A number of the right type outside the range in which the request has a meaning."""
+
+    subject: str
+    rule: str
+    given: object
+
+    def __str__(self) -> str:
+        return f"{self.subject} must be {self.rule}; got {_shortened(self.given)}"
+
+
+@dataclass(eq=False)
+class SeedError(CourseError, ValueError):
+    """A seed or state that is not a 64-bit unsigned integer. It is refused, never masked."""
+
+    subject: str
+    given: int
+
+    def __str__(self) -> str:
+        return f"{self.subject} must be at least 0 and below 2**64; got {self.given}"
+
+
+def _shortened(value: object, limit: int = 80) -> str:
+    text = repr(value)
+    return text if len(text) <= limit else text[: limit - 1] + "…"
