@@ -59,8 +59,7 @@ def validate_name(name: str) -> None:
     >>> validate_name("decoder..weight")
     Traceback (most recent call last):
       ...
-    coursekit.errors.initialization.EmptyNameSegment: parameter name must have a character in every \
-dot-separated segment; got an empty segment at byte 8
+    coursekit.errors.initialization.EmptyNameSegment: parameter name must have a character in ...
     """
     if not isinstance(name, str):
         raise WrongType("parameter name", "text", name)
