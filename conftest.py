@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 
 TESTS = Path(__file__).parent / "tests"
@@ -15,6 +16,12 @@ TESTS = Path(__file__).parent / "tests"
 # Before anything imports NumPy: two workers on two cores, each with two BLAS threads, wait for one
 # another up to fifty times as long as they compute. The kernels of the notebooks inherit it.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+# A law is broken or it is not; how long a busy machine takes over an example is not part of it.
+hypothesis.settings.register_profile(
+    "course", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("course")
 
 # Scripts that are run by hand, some with libraries that the course itself does not need.
 collect_ignore_glob = ["tests/benchmarks/*", "tests/remake_*.py", "tests/screenshots.py"]
