@@ -12,6 +12,8 @@ from coursekit import doctor, workspace
 from coursekit.__main__ import main
 
 GOLDEN = Path(__file__).parent / "golden"
+COMMANDS = ["lab", "doctor", "start", "progress", "report", "trace"]
+COMMANDS += ["slides", "site", "pack", "refresh"]
 
 
 @pytest.mark.parametrize("name", ["report", "trace"])
@@ -118,13 +120,11 @@ def test_control_c_is_no_traceback(monkeypatch, capsys):
 def test_without_a_command_the_help_is_shown(capsys):
     assert main([]) == 0
     out = capsys.readouterr().out
-    for name in ("lab", "doctor", "start", "progress", "report", "trace", "refresh"):
+    for name in COMMANDS:
         assert f"\n    {name} " in out
 
 
-@pytest.mark.parametrize(
-    "command", ["lab", "doctor", "start", "progress", "report", "trace", "refresh"]
-)
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_explains_itself(command, capsys):
     with pytest.raises(SystemExit) as ended:
         main([command, "--help"])
@@ -135,6 +135,13 @@ def test_every_command_explains_itself(command, capsys):
 def test_the_command_line_itself_loads_nothing_heavy():
     code = "import sys, coursekit.__main__ as m; m._parser(); print(*sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    heavy = {"matplotlib", "jupyterlab", "nbformat", "ipywidgets", "coursekit.autodiff"}
+    heavy = {
+        "matplotlib",
+        "jupyterlab",
+        "nbformat",
+        "ipywidgets",
+        "nbconvert",
+        "coursekit.autodiff",
+    }
     assert heavy & set(run.stdout.split()) == set()
     assert command_line.lab_command is workspace.lab_command

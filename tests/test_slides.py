@@ -283,7 +283,7 @@ def test_the_lecture_of_the_guide_takes_its_90_minutes() -> None:
     text = "".join(cell["source"] for cell in cells(ROOT / "notebooks" / guide.GUIDE))
     lecture = text.partition("**One lecture of 90 minutes**")[2].partition("**A week**")[0]
     assert sum(map(int, re.findall(r"^\| (\d+) \|", lecture, re.M))) == 90
-    for chapter in range(13):
+    for chapter in range(len(chapters())):
         week, month = text.partition("**A week**")[2].split("**A month alone**")
         assert re.search(rf"\b{chapter}\b", week), chapter
         assert re.search(rf"\b{chapter}\b", month.partition("## 00")[0]), chapter
@@ -304,6 +304,7 @@ DEMONSTRATIONS = [
     ("10", "batches", "momentum_explorer", {"size": 2}, "±0.32"),
     ("11", "starts", "starts_explorer", {"normalization": "layer"}, "small 0.16"),
     ("12", "policy", "table_explorer", {"vocabulary": 16384}, "0.000121"),
+    ("13", "sharded", "sharding_explorer", {}, "A 48 draws in 8 runs"),
 ]
 
 

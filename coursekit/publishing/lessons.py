@@ -19,8 +19,8 @@ MINUTES = re.compile(r"\*\*Time:\*\* (?:about )?(\d+) minutes")
 class Lesson:
     """A chapter or an exercise: its file, and what its first cell says.
 
-    `number` is `03` or `ex03`; `outcome` the first paragraph, markdown on one line; `minutes` is
-    None where no time is stated; `sections` are the headings of the second level.
+    `number` is `03` or `ex03`; `outcome` the first paragraph without a label before it, markdown on
+    one line; `minutes` is None where no time is stated; `sections` are the headings of level two.
     """
 
     path: Path
@@ -50,6 +50,7 @@ def lesson(path: Path) -> Lesson:
     notebook = read(path, path.read_bytes())
     first = notebook.cells[0].source
     paragraphs = [block for block in re.split(r"\n\s*\n", first) if not block.startswith("#")]
+    outcome = " ".join(paragraphs[0].split()) if paragraphs else ""
     minutes = MINUTES.search(first)
     sections = tuple(
         heading
@@ -62,7 +63,7 @@ def lesson(path: Path) -> Lesson:
         notebook=notebook,
         number=path.name.partition("_")[0],
         title=first.partition("\n")[0].lstrip("# "),
-        outcome=" ".join(paragraphs[0].split()) if paragraphs else "",
+        outcome=re.sub(r"^\*\*[^*]+:\*\* (.)", lambda label: label[1].upper(), outcome),
         minutes=int(minutes[1]) if minutes else None,
         sections=sections,
     )
