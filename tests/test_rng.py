@@ -101,6 +101,59 @@ def test_blocks_equal_single_draws_bit_for_bit(size, threads, monkeypatch):
         assert [float(drawn[k]) for k in sample][: len(expected)] == expected
 
 
+@pytest.mark.parametrize("size", [None, 0, 1, FEW, FEW + 1, FEW_NORMALS, FEW_NORMALS + 1])
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda rng, size: rng.random_raw(size),
+        lambda rng, size: rng.random(size),
+        lambda rng, size: rng.uniform(2.0, 3.0, size),
+        lambda rng, size: rng.standard_normal(size),
+        lambda rng, size: rng.normal(2.0, 3.0, size, share=0.5),
+    ],
+)
+def test_every_kind_of_draw_takes_one_word_an_element(draw, size):
+    rng = SplitMix64(99)
+    draw(rng, size)
+    assert rng == SplitMix64(99).advance(1 if size is None else size)
+
+
+def test_one_number_is_the_first_of_many():
+    units = SplitMix64(5).random(2)
+    assert SplitMix64(5).random() == SplitMix64(5).uniform() == units[0]
+    assert SplitMix64(5).uniform(size=2).tolist() == units.tolist()
+    assert SplitMix64(5).uniform(2.0, 5.0) == 2.0 + 3.0 * units[0]
+    normal = SplitMix64(5).standard_normal()
+    assert SplitMix64(5).normal() == SplitMix64(5).normal(size=1)[0] == normal
+    assert SplitMix64(5).normal(2.0, 3.0) == 2.0 + 3.0 * normal
+    assert SplitMix64(5).random_raw() == SplitMix64(5).random_raw(1)[0]
+
+
+@pytest.mark.parametrize("size", [None, 3, 100])
+def test_no_width_at_all_leaves_one_value(size):
+    rng = SplitMix64(5)
+    assert np.all(rng.uniform(2.0, 2.0, size) == 2.0)
+    assert np.all(rng.normal(2.0, 0.0, size) == 2.0)
+    assert np.all(rng.symmetric(0.0, 3) == 0.0)
+
+
+@pytest.mark.parametrize("size", [10, 1000])
+def test_a_share_cuts_at_its_quantiles_and_keeps_the_order(size):
+    whole, cut = (SplitMix64(5).normal(size=size, share=share) for share in (1.0, 0.5))
+    assert np.abs(cut).max() < 0.6744897501960818 < np.abs(whole).max()  # the upper quartile
+    assert np.argsort(cut).tolist() == np.argsort(whole).tolist()
+    assert SplitMix64(5).normal(share=0.5) == cut[0]
+    with pytest.raises(TypeError):
+        SplitMix64(5).normal(0.0, 1.0, size, 0.5)  # what it means must be said
+
+
+@pytest.mark.parametrize("size", [1, FEW, FEW + 1])
+def test_few_symmetric_draws_have_the_bits_of_the_formula(size):
+    units = SplitMix64(3).random(size)
+    expected = [0.3 * (2.0 * u - 1.0) for u in units.tolist()]
+    assert SplitMix64(3).symmetric(0.3, size).tolist() == expected
+
+
 @pytest.mark.parametrize("draw", ["random", "standard_normal", "random_raw"])
 def test_shapes_fill_row_by_row(draw):
     flat, shaped = SplitMix64(3), SplitMix64(3)
