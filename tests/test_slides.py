@@ -330,6 +330,16 @@ def test_the_speaker_alone_sees_the_notes(decks: dict[str, Any]) -> None:
         assert any("<em>Demonstration:</em>" in aside for aside in asides) is (one.number > "00")
 
 
+def test_the_speakers_clock_gives_each_part_its_minutes(decks: dict[str, Any]) -> None:
+    for one in chapters():
+        page = (decks["target"] / f"{one.path.stem}.html").read_text(encoding="utf-8")
+        minutes = sum(note.minutes for note in guide.read_guide(ROOT)[one.number].notes)
+        assert f"totalTime: {60 * minutes}," in page
+        given = [int(seconds) for seconds in re.findall(r'<section data-timing="(\d+)">', page)]
+        assert len(given) == len(Seen(page).slides) - 1  # all but the title
+        assert abs(sum(given) - 60 * minutes) <= len(given) / 2  # each is rounded
+
+
 # --- in a browser -------------------------------------------------------------------------------
 
 needs_browser = [
@@ -399,4 +409,5 @@ class TestBrowser:
         page.keyboard.press("ArrowRight")
         notes = speaker.locator(".speaker-controls-notes .value")
         notes.get_by_text("min.").wait_for(timeout=10_000)
+        assert speaker.locator(".pacing").is_visible()
         assert trouble == []

@@ -1,12 +1,14 @@
 """Make the slides of a chapter: `coursekit slides 3` writes build/slides/03_….html.
 
 What is on which slide is computed from the chapter (`coursekit.slideshow`); the speaker notes come
-from the guide. reveal.js shows them: keys right and left, `S` for the speaker's view with the
-notes and a clock, `O` for all slides at once.
+from the guide, with the minutes of each part: the speaker's view tells whether the class is ahead
+or behind. reveal.js shows them: keys right and left, `S` for the speaker's view with notes and
+clock, `O` for all slides at once.
 
 Cells to HTML: nbconvert. Slides: reveal.js, https://revealjs.com.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from pathlib import Path
@@ -20,6 +22,7 @@ from coursekit.slideshow import Part, has_figure, parts
 from coursekit.workspace import course_root
 
 TARGET = "build/slides"
+FRAGMENT = "fragment"
 COURSE = "How to start a neural network"
 
 
@@ -46,13 +49,13 @@ def make(
     pages = {f"notebooks/{one.path.name}": f"{one.path.stem}.html" for one in available}
     made = exporter("slides.html.j2", pages, anchors=False)
     for place, one in enumerate(wanted, start=1):
-        deck = deck_of(one, guide.get(one.number, NOTHING))
-        about = {"title": one.title, "folder": "notebooks", **addresses}
+        told = guide.get(one.number, NOTHING)
+        deck = deck_of(one, told)
+        seconds = 60 * sum(note.minutes for note in told.notes)
+        about = {"title": one.title, "folder": "notebooks", "seconds": seconds, **addresses}
         text = rendered(made, deck, **about)
         (folder / f"{one.path.stem}.html").write_text(text, encoding="utf-8")
-        count = text.count("<section>") - sum(
-            c.metadata.slide.opens[:1] == ["slide"] for c in deck.cells
-        )
+        count = sum("subslide" in cell.metadata.slide.opens for cell in deck.cells)
         yield f"[{place}/{len(wanted)}] {one.number} {one.title}: {count} slides"
     entries = [
         {"number": one.number, "title": plain(one.title), "address": f"{one.path.stem}.html"}
@@ -82,22 +85,22 @@ def _scripts(folder: Path) -> tuple[dict[str, str], list[str]]:
 def deck_of(lesson: Lesson, told: Told) -> Any:
     """Return a chapter cut into slides: a notebook whose cells know what they open and close."""
     deck = deepcopy(lesson.notebook)
+    cut = [part for part in parts(deck.cells) if part.begins != "skip"]
+    sections = _sections(cut)
+    slides_in = Counter(s for part, s in zip(cut, sections, strict=True) if part.begins != FRAGMENT)
+    notes = {note.part: note for note in told.notes}
     cells: list[Any] = []
-    section = ""
-    by_part = {note.part: note for note in told.notes}
-    cut = [part for part in parts(lesson.notebook.cells) if part.begins != "skip"]
-    for part, after in zip(cut, [*cut[1:], None], strict=True):
-        cell = deepcopy(lesson.notebook.cells[part.cell])
+    for part, after, section in zip(cut, [*cut[1:], None], sections, strict=True):
+        cell = deepcopy(deck.cells[part.cell])
         if part.text is not None:
             cell.source = part.text
-        if part.begins == "slide":
-            section = part.text.partition("\n")[0].lstrip("# ") if part.text else ""
-        title = section == lesson.title and part.begins == "slide"
         slide: dict[str, Any] = {"opens": _opens(part), "closes": _closes(part, after)}
-        if part.begins != "fragment" and not title:
-            slide["running"] = _running(lesson, "" if part.begins == "slide" else section)
+        if part.begins != FRAGMENT:
+            slide["running"] = _running(lesson, section, begins=part.begins == "slide")
+            if note := notes.get(section):
+                slide["seconds"] = round(60 * note.minutes / slides_in[section])
         if part.begins == "slide":
-            slide["told"] = _overview(told) if title else _spoken(by_part.get(section))
+            slide["told"] = _spoken(notes.get(section)) if section else _overview(told)
         cell.id = f"slide-{len(cells)}"  # pieces of one cell share its id
         cell.metadata = type(cell)({"slide": type(cell)(slide), "folded": has_figure(cell)})
         cells.append(cell)
@@ -105,23 +108,36 @@ def deck_of(lesson: Lesson, told: Told) -> Any:
     return deck
 
 
+def _sections(cut: Sequence[Part]) -> list[str]:
+    """Return for each part the heading it stands under; that of the title is empty."""
+    found = []
+    section = ""
+    for part in cut:
+        if part.begins == "slide" and part.text and part.text.startswith("## "):
+            section = part.text.partition("\n")[0].removeprefix("## ").strip()
+        found.append(section)
+    return found
+
+
 def _opens(part: Part) -> list[str]:
     return ["slide", "subslide"] if part.begins == "slide" else [part.begins]
 
 
 def _closes(part: Part, after: Part | None) -> list[str]:
-    closed = ["fragment"] if part.begins == "fragment" else []
-    if after is None or after.begins != "fragment":
+    closed = [FRAGMENT] if part.begins == FRAGMENT else []
+    if after is None or after.begins != FRAGMENT:
         closed.append("subslide")
     if after is None or after.begins == "slide":
         closed.append("slide")
     return closed
 
 
-def _running(lesson: Lesson, section: str) -> str:
+def _running(lesson: Lesson, section: str, begins: bool) -> str:
     """Return the line above a slide: a reader who looks up knows where the class is."""
     chapter = f"{int(lesson.number)} · {plain(lesson.title)}"
-    return f"{chapter} · {section}" if section and section != lesson.title else chapter
+    if begins:
+        return chapter if section else ""  # the heading itself stands below
+    return f"{chapter} · {plain(section)}" if section else chapter
 
 
 def _spoken(note: Note | None) -> str:
