@@ -352,6 +352,21 @@ def test_a_failure_inside_a_block_reaches_the_caller(monkeypatch):
     assert rng.state == 17
 
 
+def test_a_failure_of_a_helper_alone_reaches_the_caller(monkeypatch):
+    rng, whole = SplitMix64(17), blocks._words
+
+    def broken_in_the_second_chunk(state, start, *rest):
+        if start == blocks.CHUNK:  # the first chunk of the helper
+            raise MemoryError("no room for the helper")
+        whole(state, start, *rest)
+
+    monkeypatch.setattr(blocks, "_words", broken_in_the_second_chunk)
+    monkeypatch.setenv("COURSEKIT_THREADS", "2")
+    with pytest.raises(MemoryError, match="no room for the helper"):
+        rng.random(blocks.THREADED * 2)
+    assert rng.state == 17
+
+
 @pytest.mark.parametrize("draw", ["random", "standard_normal"])
 def test_a_block_needs_little_more_memory_than_its_result(draw):
     getattr(SplitMix64(1), draw)(blocks.CHUNK)  # the table of steps is made once
