@@ -10,7 +10,8 @@ them once and forks; the course itself is imported in the child. Results are kep
 `cosmic-ray dump` or `cr-report` can read them.
 
 Not counted are mutants that no run can notice: in type annotations, in overloads, and in branches
-for Windows. Survivors that change nothing are explained in `survivors.md`.
+for Windows. Survivors that change nothing, or only the speed, stand in `equivalent.toml` with the
+reason why; what is printed below a score are the survivors that do not.
 """
 
 import argparse
@@ -43,6 +44,7 @@ from cosmic_ray.work_item import TestOutcome, WorkerOutcome, WorkItem, WorkResul
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 CONFIG = tomllib.loads((HERE / "cosmic-ray.toml").read_text(encoding="utf-8"))["cosmic-ray"]
+EQUIVALENT = tomllib.loads((HERE / "equivalent.toml").read_text(encoding="utf-8"))
 EXCLUDED = CONFIG["filters"]["operators-filter"]["exclude-operators"]
 
 TAPE = "test_autodiff_tape test_autodiff_golden test_autodiff_ops test_autodiff_gradcheck"
@@ -160,8 +162,18 @@ def tried(item: WorkItem, arguments: list[str], limit: float) -> WorkResult:
         )
 
 
-def run(name: str, again: bool) -> tuple[int, int, list[str]]:
-    """Return how many mutants of a module were tried and killed, and what the survivors are."""
+def changes_nothing(name: str, diff: str) -> bool:
+    """Whether `equivalent.toml` explains this survivor: by its line, and by what became of it."""
+    old, _, new = diff.removeprefix("- ").partition("\n+ ")
+    new = " ".join(new.split())  # Cosmic Ray leaves blanks behind
+    return any(
+        entry["line"] == old and ("becomes" not in entry or new in entry["becomes"])
+        for entry in EQUIVALENT.get(name, [])
+    )
+
+
+def run(name: str, again: bool) -> tuple[int, int, int, list[str]]:
+    """Return how many mutants were tried, were killed, change nothing, and who the others are."""
     path = ROOT / "mutants" / f"{name.replace('/', '.')}.sqlite"
     path.parent.mkdir(exist_ok=True)
     if again:
@@ -191,12 +203,13 @@ def run(name: str, again: bool) -> tuple[int, int, list[str]]:
         mutations = {item.job_id: item.mutations[0] for item in database.work_items}
         results = [(mutations[job], result) for job, result in database.results]
     counted = [(m, r) for m, r in results if r.worker_outcome is WorkerOutcome.NORMAL]
-    survivors = [
+    alive = [(m, r) for m, r in counted if r.test_outcome is TestOutcome.SURVIVED]
+    left = [
         f"{name}.py:{m.start_pos[0]} {m.operator_name.removeprefix('core/')}\n{r.diff}"
-        for m, r in counted
-        if r.test_outcome is TestOutcome.SURVIVED
+        for m, r in alive
+        if not changes_nothing(name, r.diff)
     ]
-    return len(counted), len(counted) - len(survivors), survivors
+    return len(counted), len(counted) - len(alive), len(alive) - len(left), left
 
 
 def main() -> None:
@@ -204,6 +217,7 @@ def main() -> None:
     parser.add_argument("modules", nargs="*", help=f"of {', '.join(MODULES)}")
     parser.add_argument("--again", action="store_true", help="forget the results of earlier runs")
     options = parser.parse_args()
+    print("| module | mutants | killed | change nothing | killed of the others |")
     chosen = [n for n in MODULES if not options.modules or n in options.modules]
     with tempfile.TemporaryDirectory(prefix="coursekit-mutants-") as folder:
         for part in ("coursekit", "tests", "pyproject.toml"):
@@ -214,9 +228,9 @@ def main() -> None:
         sys.path.insert(0, folder)
         os.environ["PYTHONPATH"] = folder
         for name in chosen:
-            tried_, killed, survivors = run(name, options.again)
-            share = 100.0 * killed / max(tried_, 1)
-            print(f"| {name} | {tried_} | {killed} | {share:.1f} % |", flush=True)
+            count, killed, same, survivors = run(name, options.again)
+            share = 100.0 * killed / max(count - same, 1)
+            print(f"| {name} | {count} | {killed} | {same} | {share:.1f} % |", flush=True)
             print("\n".join(survivors), flush=True)
 
 
