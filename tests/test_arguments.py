@@ -3,13 +3,13 @@
 import math
 from decimal import Decimal
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import psutil
 import pytest
 
 from coursekit.arguments import (
-    MEMORY_SHARE,
     checked_integer,
     checked_lengths,
     checked_real,
@@ -79,12 +79,31 @@ def test_shapes_that_cannot_be(shape, error):
         checked_shape(shape, "shape")
 
 
-def test_memory_decides_before_anything_is_allocated(monkeypatch):
-    class Memory:
-        available = 10**9
+def with_memory(monkeypatch, available):
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=available))
 
-    monkeypatch.setattr(psutil, "virtual_memory", Memory)
-    most = int(MEMORY_SHARE * Memory.available) // 8
+
+def test_the_limits_of_a_shape_are_these_to_the_element(monkeypatch):
+    with_memory(monkeypatch, 2**80)
+    assert checked_shape(2**60 - 1, "size") == (2**60 - 1,)
+    with pytest.raises(AllocationFailed):  # 2**63 bytes
+        checked_shape(2**60, "size")
+    with pytest.raises(AllocationFailed):  # below 2**64 elements it is a matter of memory
+        checked_shape((2**32, 2**31), "shape")
+    with pytest.raises(ShapeProductOverflow):
+        checked_shape((2**32, 2**32), "shape")
+
+
+def test_up_to_64_mebibytes_nobody_is_asked(monkeypatch):
+    with_memory(monkeypatch, 0)
+    assert checked_shape(2**23, "size") == (2**23,)
+    with pytest.raises(AllocationFailed):
+        checked_shape(2**23 + 1, "size")
+
+
+def test_memory_decides_before_anything_is_allocated(monkeypatch):
+    with_memory(monkeypatch, 10**9)
+    most = 10**9 * 3 // 4 // 8
     assert checked_shape(most, "size") == (most,)
     with pytest.raises(AllocationFailed) as caught:
         checked_shape(most + 1, "size")

@@ -57,6 +57,15 @@ def test_an_array_gives_the_bits_of_single_values(cells):
 
 
 @pytest.mark.parametrize("side", [-1.0, 1.0])
+@pytest.mark.parametrize("count", [1, 12])
+def test_where_centre_and_tail_meet_the_centre_decides(side, count):
+    q = np.full(count, side * 0.425)  # the tail's last bit would be another
+    x, r, bottom = (np.empty_like(q) for _ in range(3))
+    inverse_normal_block(q, x, r, bottom)
+    assert {inverse_normal(side * 0.425), *x.tolist()} == {side * 1.4395314709384557}
+
+
+@pytest.mark.parametrize("side", [-1.0, 1.0])
 def test_an_array_of_tails_only(side):
     q = side * np.array([0.5 - 2.0**-k for k in range(4, 54)] * 7)
     x, r, bottom = (np.empty_like(q) for _ in range(3))

@@ -51,11 +51,11 @@ TAPE = "test_autodiff_tape test_autodiff_golden test_autodiff_ops test_autodiff_
 OPS = "test_autodiff_ops test_autodiff_golden test_autodiff_tape test_autodiff_gradcheck"
 # Module → the tests that mirror it, likeliest first. Its own examples come last.
 MODULES = {
-    "rng": "test_rng fuzz/test_fuzz_generator",
-    "blocks": "test_rng sharded/test_blockwise fuzz/test_fuzz_generator",
-    "normal": "test_normal test_rng",
+    "rng": "test_rng test_bits fuzz/test_fuzz_generator",
+    "blocks": "test_rng test_bits sharded/test_blockwise fuzz/test_fuzz_generator",
+    "normal": "test_normal test_bits test_rng",
     "arguments": "test_arguments test_rng",
-    "initializers": "test_initializers",
+    "initializers": "test_initializers test_bits",
     "scales": "test_scales test_initializers",
     "gains": "test_gains",
     "parameters": "test_parameters fuzz/test_fuzz_names fuzz/test_fuzz_collections",
