@@ -6,6 +6,7 @@ that says why, and exit status 2; a traceback would be a fault of this program.
 """
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
@@ -34,6 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             parser.print_help()
             return 0
         status: int = request.run(request)
+        sys.stdout.flush()
         return status
     except CourseError as refusal:
         return _refused(str(refusal))
@@ -41,6 +43,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _refused(str(mistake))
     except KeyboardInterrupt:
         return INTERRUPTED
+    except BrokenPipeError:  # the reader, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
 
 
 def _refused(reason: str) -> int:

@@ -145,3 +145,14 @@ def test_the_command_line_itself_loads_nothing_heavy():
     }
     assert heavy & set(run.stdout.split()) == set()
     assert command_line.lab_command is workspace.lab_command
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such pipe")
+def test_a_reader_who_has_seen_enough_is_no_error():
+    pipe = subprocess.Popen(
+        [sys.executable, "-m", "coursekit", "trace"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    pipe.stdout.close()  # before the command prints its first line
+    with pipe.stderr as stream:
+        said = stream.read()
+    assert (pipe.wait(), said) == (0, b"")
