@@ -139,10 +139,11 @@ def test_orthogonal_columns_or_rows(fan_in, fan_out, seed):
     np.testing.assert_allclose(small, np.eye(len(small)), rtol=0, atol=1e-14)
 
 
-def test_orthogonal_keeps_the_orientation_of_the_draw():
+@pytest.mark.parametrize("fan_in", [4, 6])
+def test_orthogonal_keeps_the_orientation_of_the_draw(fan_in):
     """R of the QR decomposition has a positive diagonal, so Q is equally likely everywhere."""
-    drawn = SplitMix64(8).standard_normal((6, 4))
-    triangular = orthogonal(6, 4, SplitMix64(8)).T @ drawn
+    drawn = SplitMix64(8).standard_normal((fan_in, 4))
+    triangular = orthogonal(fan_in, 4, SplitMix64(8)).T @ drawn
     assert (np.diag(triangular) > 0).all()
     np.testing.assert_allclose(np.tril(triangular, -1), 0, atol=1e-14)
     signs = [orthogonal(1, 1, SplitMix64(seed))[0, 0] for seed in range(100)]
@@ -203,6 +204,7 @@ def test_fixed_values():
     assert ones((2, 1)).tolist() == [[1.0], [1.0]]
     assert constant((), 2).tolist() == 2.0
     assert identity(2, 0.5).tolist() == [[0.5, 0.0], [0.0, 0.5]]
+    assert identity(2).tolist() == [[1.0, 0.0], [0.0, 1.0]]
     assert zeros((2, 3)).flags.writeable
 
 

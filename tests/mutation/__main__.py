@@ -16,6 +16,7 @@ reason why; what is printed below a score are the survivors that do not.
 
 import argparse
 import ast
+import difflib
 import os
 import re
 import shutil
@@ -153,12 +154,10 @@ def tried(item: WorkItem, arguments: list[str], limit: float) -> WorkResult:
     with use_mutation(mutation.module_path, operator, mutation.occurrence) as (before, after):
         if after is None:
             return WorkResult(WorkerOutcome.NO_TEST)
-        lines = zip(before.splitlines(), after.splitlines(), strict=False)
-        changed = [f"- {old.strip()}\n+ {new.strip()}" for old, new in lines if old != new]
+        compared = list(difflib.unified_diff(before.split("\n"), after.split("\n"), n=0))[2:]
+        changed = [f"{line[0]} {line[1:].strip()}" for line in compared if line[0] in "-+"]
         return WorkResult(
-            WorkerOutcome.NORMAL,
-            test_outcome=outcome(arguments, limit),
-            diff="\n".join(changed[:3]),
+            WorkerOutcome.NORMAL, test_outcome=outcome(arguments, limit), diff="\n".join(changed)
         )
 
 
