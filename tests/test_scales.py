@@ -112,6 +112,23 @@ def test_factors_and_gains_are_finite_and_above_zero(factor):
         xavier_scale(2, 2, factor)
 
 
+@pytest.mark.parametrize("gain", [0.0, -0.5, -1.0])
+def test_a_gain_is_refused_under_its_own_name(gain):
+    with pytest.raises(OutOfRange) as caught:
+        xavier_scale(2, 2, gain)
+    assert (caught.value.subject, caught.value.given) == ("gain", gain)
+
+
+def test_left_out_the_factor_is_one_and_the_count_fan_in():
+    assert variance_scaling(4, 2) == variance_scaling(4, 2, 1.0, "fan_in") == lecun_scale(4, 2)
+
+
+def test_one_axis_makes_no_fans():
+    with pytest.raises(OutOfRange) as caught:
+        fans((3,))
+    assert (caught.value.subject, caught.value.given) == ("shape", (3,))
+
+
 def test_unknown_modes_are_answered_with_the_list():
     with pytest.raises(UnknownChoice) as caught:
         variance_scaling(2, 2, 1.0, "fan_mean")
