@@ -143,18 +143,25 @@ def _fill(
     spares: int = 0,
     rows: Rows | None = None,
 ) -> None:
-    """Fill `result`, the calling thread and its helpers taking every n-th chunk each."""
+    """Fill `result`, the calling thread and its helper taking one stretch each.
+
+    Stretches, not every other chunk: two threads that touch one page for the first time wait for
+    one another.
+    """
     count = result.size
     workers = min(_threads(), math.ceil(count / THREADED))
+    stretch = CHUNK * math.ceil(count / max(workers, 1) / CHUNK)
     failures: list[BaseException] = []
 
     def work(worker: int) -> None:
         try:
             size = min(CHUNK, count)
-            words, spare = _aligned(size, np.uint64), _aligned(size, np.uint64)
-            scratch = [_aligned(size, np.float64) for _ in range(spares)]
-            for start in range(worker * CHUNK, count, workers * CHUNK):
-                part = result[start : start + CHUNK]
+            words = _aligned(size, np.uint64)
+            scratch = [_aligned(size, np.float64) for _ in range(max(spares, 1))]
+            spare = scratch[0].view(np.uint64)  # free until the words are mixed
+            end = min(count, (worker + 1) * stretch)
+            for start in range(worker * stretch, end, CHUNK):
+                part = result[start : min(start + CHUNK, end)]
                 _words(state, start, words[: part.size], spare[: part.size], rows)
                 finish(words[: part.size], part, scratch)
         except BaseException as failure:
