@@ -279,6 +279,27 @@ def test_the_guide_tells_every_part_of_every_chapter_within_its_minutes() -> Non
         assert not any("$" in note.text for note in notes)  # no MathJax over there
 
 
+WORDS_A_MINUTE, CODE_SECONDS = 130, 20  # read aloud; a cell run and pointed at
+
+
+@pytest.mark.parametrize("one", lessons.chapters(ROOT), ids=lambda one: one.number)
+def test_reading_a_chapter_aloud_leaves_a_third_of_its_minutes_to_the_class(
+    one: lessons.Lesson,
+) -> None:
+    words = cells = 0
+    for cell in one.notebook.cells:
+        if cell.cell_type == "code":
+            cells += 1
+            continue
+        spoken = re.sub(r"<details>.*?</details>", "", cell.source, flags=re.S)
+        spoken = re.sub(r"\$\$.*?\$\$", " one formula read out as six words ", spoken, flags=re.S)
+        words += len(spoken.split())
+    minutes = words / WORDS_A_MINUTE + cells * CODE_SECONDS / 60
+    planned = sum(note.minutes for note in guide.read_guide(ROOT)[one.number].notes)
+    share = 1 if one.number == "00" else 2 / 3  # the start chapter is shown, not discussed
+    assert minutes <= share * planned
+
+
 def test_the_lecture_of_the_guide_takes_its_90_minutes() -> None:
     text = "".join(cell["source"] for cell in cells(ROOT / "notebooks" / guide.GUIDE))
     lecture = text.partition("**One lecture of 90 minutes**")[2].partition("**A week**")[0]
