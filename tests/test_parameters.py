@@ -425,6 +425,11 @@ def test_notes_are_optional_and_checked(tmp_path):
     assert path.read_bytes() == before
 
 
+def test_seed_and_state_are_told_apart_by_name(tmp_path):
+    with pytest.raises(TypeError):
+        a_start()[0].save(tmp_path / "start", 17)
+
+
 def test_equal_starts_give_equal_files(tmp_path):
     for name in ("one", "two"):
         start, state = a_start()

@@ -45,8 +45,13 @@ def test_the_plain_library_reads_the_file(path):
     assert len(metadata["sha256"]) == 64
 
 
-def test_numbers_begin_on_a_multiple_of_eight_bytes(path):
-    assert int.from_bytes(path.read_bytes()[:8], "little") % 8 == 0
+@pytest.mark.parametrize("length", range(1, 9))
+def test_numbers_begin_on_a_multiple_of_eight_bytes(tmp_path, length):
+    save_arrays(tmp_path / "file", {"n" * length: np.zeros(1)}, {})
+    content = (tmp_path / "file").read_bytes()
+    header = content[8 : 8 + int.from_bytes(content[:8], "little")]
+    assert len(header) % 8 == 0
+    assert len(header) - len(header.rstrip(b" ")) < 8
 
 
 def test_an_array_in_any_memory_order_is_saved_by_its_rows(tmp_path):
@@ -77,6 +82,20 @@ def test_every_shortened_or_lengthened_file_is_found(path, tmp_path):
         damaged.write_bytes(content)
         with pytest.raises(errors.DamagedFile, match="damaged"):
             load_arrays(damaged)
+
+
+def test_a_refusal_says_what_the_reader_found(tmp_path):
+    (tmp_path / "empty").write_bytes(b"")
+    with pytest.raises(errors.DamagedFile) as refusal:
+        load_arrays(tmp_path / "empty")
+    assert refusal.value.reason not in ("", "SafetensorError")
+    assert refusal.value.reason == str(refusal.value.__cause__)
+
+
+def test_a_save_that_cannot_begin_says_so_and_nothing_else(tmp_path):
+    with pytest.raises(FileNotFoundError) as refusal:
+        save_arrays(tmp_path / "no folder" / "file", {}, {})
+    assert refusal.value.__context__ is None, "an error of tidying up hides the first one"
 
 
 def test_a_foreign_file_is_refused(tmp_path):
