@@ -6,6 +6,7 @@ import pickle
 import threading
 import warnings
 import weakref
+from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
@@ -232,6 +233,8 @@ def test_record_itself_refuses_a_released_operand():
     with pytest.raises(errors.ReleasedOperand) as refused:
         record("late", y.value, (x, y), lambda adjoint: (adjoint, adjoint))
     assert (refused.value.operation, refused.value.operand) == ("late", 1)
+    with pytest.raises(errors.ReleasedOperand):
+        record("later", y.value, (y,), lambda adjoint: (adjoint,))
 
 
 # --- the backward pass ------------------------------------------------------------------------
@@ -347,6 +350,9 @@ def test_the_trace_shows_each_step_and_is_a_copy():
     assert steps[1].contributions[1] == 3.0
     steps[1].contributions[0][:] = 9.0
     assert x.grad.tolist() == [3.0, 3.0]
+    assert steps[0] == steps[0] != copy.copy(steps[0])  # a step is itself, whatever it holds
+    with pytest.raises(FrozenInstanceError):
+        steps[0].adjoint = None
 
 
 # --- all or nothing ---------------------------------------------------------------------------
@@ -478,6 +484,12 @@ def test_shape_is_refused_before_operands_are_computed_but_release_comes_first()
     y.backward([1.0, 1.0])
     with pytest.raises(errors.ReleasedOperand):
         autodiff.add(y, [1.0, 2.0, 3.0])
+    z = x * x
+    wide = parameter([1.0, 2.0, 3.0]) * 1.0
+    z.backward([1.0, 1.0])
+    wide.backward([1.0, 1.0, 1.0])
+    with pytest.raises(errors.ReleasedOperand):  # although the shapes do not fit either
+        autodiff.add(z, wide)
 
 
 def test_an_assigned_parameter_makes_older_graphs_stale():
@@ -552,6 +564,29 @@ def test_views_of_an_adjoint_become_gradients_of_their_own():
     assert not np.shares_memory(a.grad, b.grad)
     for leaf in (a, b):
         assert leaf.grad.flags.c_contiguous
+
+
+def test_two_views_of_one_adjoint_become_two_gradients():
+    a, b = parameter([1.0, 2.0]), parameter([3.0, 4.0])
+    (a.reshape(2, 1) + b.reshape(2, 1)).backward([[1.0], [10.0]])
+    assert a.grad.tolist() == b.grad.tolist() == [1.0, 10.0]
+    assert not np.shares_memory(a.grad, b.grad)
+
+
+def test_gradients_lie_row_by_row_as_their_values_do():
+    a, b = parameter([[1.0, 2.0, 3.0]] * 2), parameter([[1.0, 2.0, 3.0]] * 2)
+    (a.T * 2.0 + b.T).backward(np.arange(6.0).reshape(3, 2))
+    for leaf in (a, b):
+        assert leaf.grad.flags.c_contiguous
+    assert b.grad.tolist() == [[0.0, 2.0, 4.0], [1.0, 3.0, 5.0]]
+
+
+def test_a_node_that_gets_nothing_does_not_end_the_pass():
+    older, newer = parameter(1.0), parameter(1.0)
+    left, right = older * 2.0, newer * 3.0
+    only_left = record("only_left", left.value, (left, right), lambda adjoint: (adjoint, None))
+    only_left.backward()
+    assert (older.grad, newer.grad) == (2.0, 0.0)
 
 
 def test_x_plus_x_counts_twice_and_seeds_stay_untouched():

@@ -48,7 +48,7 @@ CONFIG = tomllib.loads((HERE / "cosmic-ray.toml").read_text(encoding="utf-8"))["
 EQUIVALENT = tomllib.loads((HERE / "equivalent.toml").read_text(encoding="utf-8"))
 EXCLUDED = CONFIG["filters"]["operators-filter"]["exclude-operators"]
 
-TAPE = "test_autodiff_tape test_autodiff_golden test_autodiff_ops test_autodiff_gradcheck"
+TAPE = "test_autodiff_tape test_autodiff_golden test_autodiff_ops fuzz/test_fuzz_tape"
 OPS = "test_autodiff_ops test_autodiff_golden test_autodiff_tape test_autodiff_gradcheck"
 # Module → the tests that mirror it, likeliest first. Its own examples come last.
 MODULES = {
