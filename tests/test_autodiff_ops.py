@@ -665,6 +665,13 @@ def test_methods_take_the_arguments_of_their_functions():
     assert parameter(2.0).reshape().shape == ()
 
 
+@pytest.mark.parametrize("name", ["softmax", "log_softmax", "leaky_relu", "sum", "mean", "max"])
+def test_methods_have_the_defaults_of_their_functions(name):
+    x = parameter(np.linspace(-1.0, 1.0, 12).reshape(2, 3, 2))
+    method, function = getattr(x, name)(), getattr(autodiff, name)(x)
+    assert method.value.tobytes() == function.value.tobytes()
+
+
 def test_every_operation_is_public_and_names_itself():
     for name in ops.__all__:
         assert getattr(autodiff, name) is getattr(ops, name)

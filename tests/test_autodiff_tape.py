@@ -56,6 +56,8 @@ def test_what_a_leaf_says_of_itself():
     assert c.grad is None
     assert (p.shape, c.shape) == ((2,), ())
     assert repr(p) == "Tensor([1., 2.], shape=(2,), operation='parameter')"
+    assert "..." not in repr(parameter(np.zeros(16)))
+    assert "0., ..., 0." in repr(parameter(np.zeros(17)))
 
 
 @pytest.mark.parametrize("kind", [np.float16, np.float32, ">f8"])
@@ -609,7 +611,8 @@ def test_a_gradient_once_read_never_changes():
     x.zero_grad()
     assert first.tolist() == [2.0, 4.0]
     assert x.grad.tolist() == [0.0, 0.0]
-    for array in (start, first, x.grad):
+    (x * x).backward([1.0, 1.0])
+    for array in (start, first, x.grad, copy.deepcopy(x).grad):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1.0
 
