@@ -6,7 +6,7 @@ module does so with NumPy, in chunks that stay in the processor's cache. A recta
 matrix is a block too, with gaps between its rows (`Rows`); chapter 13 lives on that.
 
 Source: G. L. Steele, D. Lea, C. H. Flood, Fast Splittable Pseudorandom Number Generators,
-OOPSLA 2014, figure 12 (the generator); the block form follows from its second line.
+OOPSLA 2014 (the generator); the block form follows from its second line.
 Not promised: a particular number of threads. `COURSEKIT_THREADS` limits it; no bit depends on it.
 """
 

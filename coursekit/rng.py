@@ -5,7 +5,7 @@ fixed odd constant to the state and mixes a copy of the result until it looks ra
 is therefore a position: it can be written down, restored, moved forward and moved back.
 
 Source: G. L. Steele, D. Lea, C. H. Flood, Fast Splittable Pseudorandom Number Generators,
-OOPSLA 2014, figure 12. Java's `java.util.SplittableRandom` draws the same words and doubles.
+OOPSLA 2014. Java's `java.util.SplittableRandom` draws the same words and doubles.
 
 Promised: the same bits for the same seed and the same calls, on every machine. Not promised:
 secrecy (the mixing runs backwards as easily), or different weights for different seeds.
@@ -48,7 +48,7 @@ class SplitMix64:
     >>> rng
     SplitMix64(0x9e3779b97f4a7c26)
 
-    Source: Steele, Lea, Flood (2014), figure 12.
+    Source: Steele, Lea, Flood (2014).
     """
 
     __slots__ = ("_state",)
