@@ -308,7 +308,10 @@ def test_softmax_along_any_axes(name, drawn):
 
 
 @pytest.mark.parametrize("function", [pair[0] for pair in (REDUCING | ALONG).values()])
-@pytest.mark.parametrize("axis", [2, -3, (0, 0), (0, -2), (0, 5)])
+@pytest.mark.parametrize(
+    "axis",
+    [2, -3, (0, 0), (0, -2), (0, 5), 2**64, pytest.param(-(10**5000), id="5000 digits")],
+)
 def test_axes_that_are_not_there_are_refused(function, axis):
     with pytest.raises(errors.ShapeMismatch) as refused:
         function(parameter([[1.0, 2.0]]), axis=axis)
@@ -447,6 +450,12 @@ def test_ids_are_integers_within_the_table(ids, error):
         autodiff.gather_rows(parameter([[1.0], [2.0], [3.0]]), ids)
 
 
+def test_an_id_beyond_every_index_is_reported_as_given():
+    with pytest.raises(errors.OutOfRange) as refused:
+        autodiff.gather_rows([[1.0]], np.array([0, 2**64 - 1], dtype=np.uint64))
+    assert (refused.value.subject, refused.value.given) == ("row ids", 2**64 - 1)
+
+
 @pytest.mark.parametrize(
     "refuse",
     [
@@ -461,6 +470,9 @@ def test_ids_are_integers_within_the_table(ids, error):
         lambda x: autodiff.concatenate([x, [[1.0, 2.0]]]),
         lambda x: autodiff.concatenate([x, [1.0, 2.0, 3.0]]),
         lambda x: autodiff.concatenate([x, x], axis=2),
+        lambda x: autodiff.concatenate([x, x], axis=2**64),
+        lambda x: autodiff.concatenate([x, x], axis=10**5000),
+        lambda x: autodiff.transpose(x, (0, 10**5000)),
         lambda x: autodiff.concatenate([1.0, 2.0]),
         lambda x: autodiff.concatenate([]),
         lambda x: autodiff.where([True, False], x, 0.0),

@@ -122,6 +122,26 @@ def test_a_huge_value_is_shortened():
     assert sentence.endswith("…")
 
 
+@pytest.mark.parametrize(
+    ("error", "got"),
+    [
+        (errors.WrongType("name", "text", 10**5000), "got int int of 16610 bits, too long"),
+        (errors.SeedError("seed", -(10**5000)), "got int of 16610 bits, too long to print"),
+        (errors.OutOfRange("size", "at least 0", (10**5000, 1)), "got tuple, too long to print"),
+        (errors.UnknownChoice("mode", 10**5000, ("a",)), "got int of 16610 bits"),
+        (errors.ZeroFanIn(-(10**5000)), "got int of 16610 bits"),
+        (errors.ZeroFanOut(-(10**5000)), "got int of 16610 bits"),
+        (errors.FanSumOverflow(1, 10**5000), "got 1 + int of 16610 bits"),
+        (errors.ShapeProductOverflow(2, 10**5000), "got 2 × int of 16610 bits"),
+        (errors.AllocationFailed(10**5000), "got int of 16610 bits"),
+        (errors.ShapeMismatch("reshape", "a rule", ((1,), (10**5000,))), "got (1,) and tuple, too"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_an_integer_that_python_will_not_write_out_has_a_message_too(error, got):
+    assert got in str(error)
+
+
 def test_an_error_can_be_told_from_its_fields():
     first = errors.DuplicateName("b", 1, 2)
     assert (first.name, first.first, first.repeated) == ("b", 1, 2)

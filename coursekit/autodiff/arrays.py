@@ -12,7 +12,7 @@ import numpy as np
 from numpy import vdot
 from numpy.typing import NDArray
 
-from coursekit.errors import NonFiniteLeaf, WrongType
+from coursekit.errors import NonFiniteLeaf, OutOfRange, WrongType
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.intp]
@@ -53,7 +53,7 @@ def float_array(subject: str, values: object) -> FloatArray:
 def integer_array(subject: str, values: object) -> IntArray:
     """A copy of `values` as an array of integers; floats and booleans are refused.
 
-    Raises: `WrongType`.
+    Raises: `WrongType`; `OutOfRange` for one that no 64-bit index can be.
 
     >>> integer_array("targets", [2, 0])
     array([2, 0])
@@ -61,6 +61,8 @@ def integer_array(subject: str, values: object) -> IntArray:
     given = _as_array(subject, "integers", values)
     if given.dtype.kind not in "iu":
         raise WrongType(subject, "integers", values)
+    if given.dtype.kind == "u" and given.size and (largest := int(given.max())) >= 2**63:
+        raise OutOfRange(subject, "below 2**63", largest)  # the copy would make it negative
     return np.array(given, dtype=np.intp)
 
 

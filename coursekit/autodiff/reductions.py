@@ -18,6 +18,7 @@ from coursekit.autodiff.arrays import Axis, FloatArray
 from coursekit.autodiff.tape import live_operands, quiet, record
 from coursekit.autodiff.tensor import Operand, Tensor
 from coursekit.errors import ShapeMismatch
+from coursekit.errors.base import shown
 
 
 @quiet
@@ -154,9 +155,9 @@ def reduced_axes(operation: str, x: Tensor, axis: Axis) -> tuple[int, ...]:
     given = tuple([checked_integer(each, f"axis of {operation}") for each in axes])
     try:
         return normalize_axis_tuple(given, len(x.shape))
-    except ValueError:  # out of range, or the same axis twice
+    except (ValueError, OverflowError):  # out of range, or the same axis twice
         rule = "distinct axes of its operand"
-        raise ShapeMismatch(operation, rule, (f"axis {axis}", f"shape {x.shape}")) from None
+        raise ShapeMismatch(operation, rule, (f"axis {shown(axis)}", f"shape {x.shape}")) from None
 
 
 def _total(x: FloatArray, axes: tuple[int, ...]) -> FloatArray:

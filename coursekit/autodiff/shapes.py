@@ -20,6 +20,7 @@ from coursekit.autodiff.elementwise import unbroadcast
 from coursekit.autodiff.tape import live_operands, quiet, record
 from coursekit.autodiff.tensor import Operand, Tensor
 from coursekit.errors import OutOfRange, ShapeMismatch, WrongType
+from coursekit.errors.base import shown
 
 
 def reshape(x: Operand, shape: Shape) -> Tensor:
@@ -55,8 +56,8 @@ def transpose(x: Operand, axes: Shape | None = None) -> Tensor:
     try:
         value = np.array(x.value.transpose(order), order="C")
     except ValueError:
-        rule = "each axis of its operand once"
-        raise ShapeMismatch("transpose", rule, (f"axes {order}", f"shape {x.shape}")) from None
+        given = (f"axes {shown(order)}", f"shape {x.shape}")
+        raise ShapeMismatch("transpose", "each axis of its operand once", given) from None
     back = tuple(np.argsort([axis % len(order) for axis in order]))
     return record("transpose", value, (x,), lambda adjoint: (adjoint.transpose(back),))
 
@@ -94,8 +95,8 @@ def concatenate(tensors: Sequence[Operand], axis: int = 0) -> Tensor:
     operands = live_operands("concatenate", *tensors)
     try:
         value = np.concatenate([operand.value for operand in operands], axis=axis)
-    except ValueError:
-        rule = f"at least one operand, and equal shapes except along axis {axis}"
+    except (ValueError, OverflowError):
+        rule = f"at least one operand, and equal shapes except along axis {shown(axis)}"
         given = tuple(operand.shape for operand in operands)
         raise ShapeMismatch("concatenate", rule, given) from None
     ends = np.cumsum([operand.shape[axis] for operand in operands])

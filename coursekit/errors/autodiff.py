@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from coursekit.errors.base import CourseError
+from coursekit.errors.base import CourseError, shown
 
 
 class AutodiffError(CourseError, ValueError):
@@ -174,4 +174,5 @@ class ShapeMismatch(AutodiffError):
     given: tuple[object, ...]
 
     def __str__(self) -> str:
-        return f"{self.operation} needs {self.rule}; got {' and '.join(map(str, self.given))}"
+        given = [one if isinstance(one, str) else shown(one, limit=1000) for one in self.given]
+        return f"{self.operation} needs {self.rule}; got {' and '.join(given)}"

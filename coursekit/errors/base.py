@@ -22,7 +22,7 @@ class WrongType(CourseError, TypeError):
     def __str__(self) -> str:
         return (
             f"{self.subject} must be {self.expected}; "
-            f"got {type(self.given).__name__} {_shortened(self.given)}"
+            f"got {type(self.given).__name__} {shown(self.given)}"
         )
 
 
@@ -35,7 +35,7 @@ class UnknownChoice(CourseError, ValueError):
     known: tuple[str, ...]
 
     def __str__(self) -> str:
-        return f"{self.subject} must be one of {', '.join(self.known)}; got {self.given!r}"
+        return f"{self.subject} must be one of {', '.join(self.known)}; got {shown(self.given)}"
 
 
 @dataclass(eq=False)
@@ -47,7 +47,7 @@ class OutOfRange(CourseError, ValueError):
     given: object
 
     def __str__(self) -> str:
-        return f"{self.subject} must be {self.rule}; got {_shortened(self.given)}"
+        return f"{self.subject} must be {self.rule}; got {shown(self.given)}"
 
 
 @dataclass(eq=False)
@@ -58,9 +58,14 @@ class SeedError(CourseError, ValueError):
     given: int
 
     def __str__(self) -> str:
-        return f"{self.subject} must be at least 0 and below 2**64; got {self.given}"
+        return f"{self.subject} must be at least 0 and below 2**64; got {shown(self.given)}"
 
 
-def _shortened(value: object, limit: int = 80) -> str:
-    text = repr(value)
+def shown(value: object, limit: int = 80) -> str:
+    """What was given, as a message shows it: as it would be typed, cut where it gets long."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes out no integer of more than 4300 digits
+        bits = f" of {value.bit_length()} bits" if isinstance(value, int) else ""
+        text = f"{type(value).__name__}{bits}, too long to print"
     return text if len(text) <= limit else text[: limit - 1] + "…"

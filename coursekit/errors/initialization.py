@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from coursekit.errors.base import CourseError
+from coursekit.errors.base import CourseError, shown
 
 
 class InitializationError(CourseError, ValueError):
@@ -51,7 +51,7 @@ class ZeroFanIn(InitializationError):
     fan_in: int = 0
 
     def __str__(self) -> str:
-        return f"fan-in must count at least one input; got {self.fan_in}"
+        return f"fan-in must count at least one input; got {shown(self.fan_in)}"
 
 
 @dataclass(eq=False)
@@ -61,7 +61,7 @@ class ZeroFanOut(InitializationError):
     fan_out: int = 0
 
     def __str__(self) -> str:
-        return f"fan-out must count at least one output; got {self.fan_out}"
+        return f"fan-out must count at least one output; got {shown(self.fan_out)}"
 
 
 @dataclass(eq=False)
@@ -72,7 +72,10 @@ class FanSumOverflow(InitializationError):
     fan_out: int
 
     def __str__(self) -> str:
-        return f"fan-in + fan-out must stay below 2**64; got {self.fan_in} + {self.fan_out}"
+        return (
+            "fan-in + fan-out must stay below 2**64; "
+            f"got {shown(self.fan_in)} + {shown(self.fan_out)}"
+        )
 
 
 @dataclass(eq=False)
@@ -85,7 +88,7 @@ class ShapeProductOverflow(InitializationError):
     def __str__(self) -> str:
         return (
             "element count fan-in × fan-out must stay below 2**64; "
-            f"got {self.fan_in} × {self.fan_out}"
+            f"got {shown(self.fan_in)} × {shown(self.fan_out)}"
         )
 
 
@@ -98,7 +101,7 @@ class AllocationFailed(InitializationError):
     def __str__(self) -> str:
         return (
             "storage of 8 bytes an element must fit into the memory at hand; "
-            f"got {self.elements} elements"
+            f"got {shown(self.elements)} elements"
         )
 
 
