@@ -9,7 +9,7 @@ import math
 import numbers
 import operator
 from collections.abc import Iterable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from coursekit.errors import AllocationFailed, OutOfRange, ShapeProductOverflow,
 
 Size: TypeAlias = int | Iterable[int]
 MEMORY_SHARE = 0.75
+MOST_AXES = 64  # NumPy's limit
 UNCHECKED_BYTES = 1 << 26  # asking the operating system costs more than 64 MiB could harm
 
 
@@ -71,9 +72,10 @@ def checked_lengths(shape: Size, subject: str) -> tuple[int, ...]:
     >>> checked_lengths(3, "size"), checked_lengths([2, 0], "size")
     ((3,), (2, 0))
     """
-    if isinstance(shape, (int, str)) or not isinstance(shape, Iterable):
-        shape = (shape,)
-    lengths = tuple([checked_integer(length, subject) for length in shape])
+    given: Any = shape.tolist() if isinstance(shape, np.ndarray) else shape  # an int if it is 0-d
+    if isinstance(given, (int, str, bytes)) or not isinstance(given, Iterable):
+        given = (given,)
+    lengths = tuple([checked_integer(length, subject) for length in given])
     if lengths and min(lengths) < 0:
         raise OutOfRange(subject, "at least 0 on every axis", lengths)
     return lengths
@@ -85,6 +87,7 @@ def checked_shape(shape: Size, subject: str) -> tuple[int, ...]:
     Raises:
         WrongType, OutOfRange: as `checked_lengths`.
         ShapeProductOverflow: a matrix of 2**64 elements or more.
+        OutOfRange: more axes, or longer ones beside one of length 0, than NumPy can count.
         AllocationFailed: 2**63 bytes or more, or above three quarters of the free memory.
 
     >>> checked_shape((2**31, 2**31), "shape")
@@ -93,6 +96,10 @@ def checked_shape(shape: Size, subject: str) -> tuple[int, ...]:
     """
     lengths = checked_lengths(shape, subject)
     elements = math.prod(lengths)
+    if len(lengths) > MOST_AXES:
+        raise OutOfRange(subject, f"of at most {MOST_AXES} axes", lengths)
+    if not elements and 8 * math.prod(filter(None, lengths)) >= 2**63:
+        raise OutOfRange(subject, "countable in 64 bits but for axes of length 0", lengths)
     if elements >= 2**64 and len(lengths) == 2:
         raise ShapeProductOverflow(*lengths)
     if 8 * elements >= 2**63:

@@ -53,7 +53,16 @@ def test_what_is_not_finite_is_refused(value):
 
 
 @pytest.mark.parametrize(
-    ("shape", "lengths"), [(3, (3,)), ((), ()), ([2, 0], (2, 0)), (np.array([2, 3]), (2, 3))]
+    ("shape", "lengths"),
+    [
+        (3, (3,)),
+        ((), ()),
+        ([2, 0], (2, 0)),
+        (np.array([2, 3]), (2, 3)),
+        (np.array(3), (3,)),
+        ((1,) * 64, (1,) * 64),
+        ((2**59, 0), (2**59, 0)),
+    ],
 )
 def test_shapes_are_spelled_as_numpy_spells_them(shape, lengths):
     assert checked_lengths(shape, "shape") == lengths
@@ -67,6 +76,11 @@ def test_shapes_are_spelled_as_numpy_spells_them(shape, lengths):
         ((2, -3), OutOfRange),
         ((2, True), WrongType),
         ("ab", WrongType),
+        (b"ab", WrongType),
+        (np.array([2.0]), WrongType),
+        ((1,) * 65, OutOfRange),
+        ((2**60, 0), OutOfRange),
+        ((2**40, 0, 2**40), OutOfRange),
         (2.0, WrongType),
         (None, WrongType),
         ((2**32, 2**32), ShapeProductOverflow),

@@ -606,3 +606,15 @@ def test_pytorch_agrees():
         assert values[0] == pytest.approx(y.detach().numpy(), rel=1e-12)
     assert running.mean == pytest.approx(memory[0].numpy(), rel=1e-13)
     assert running.variance == pytest.approx(memory[1].numpy(), rel=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("width", "error"), [("a", WrongType), (True, WrongType), (-1, OutOfRange)]
+)
+def test_statistics_start_at_a_width(width, error):
+    with pytest.raises(error):
+        RunningStatistics.start(width)
+
+
+def test_a_count_may_be_an_integer_of_numpys():
+    assert type(RunningStatistics([0.0], [1.0], np.int64(2)).count) is int

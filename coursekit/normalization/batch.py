@@ -14,6 +14,7 @@ NeurIPS 2018, arXiv:1805.11604); nothing here promises it.
 import numpy as np
 from numpy.typing import ArrayLike
 
+from coursekit.arguments import checked_integer, checked_shape
 from coursekit.autodiff.arrays import FloatArray, first_non_finite, float_array
 from coursekit.autodiff.tape import quiet, record
 from coursekit.autodiff.tensor import Operand, Tensor
@@ -47,7 +48,8 @@ class RunningStatistics:
     @classmethod
     def start(cls, width: int) -> "RunningStatistics":
         """Return mean 0 and variance 1 for each of `width` features: evaluation changes little."""
-        return cls(np.zeros(width), np.ones(width))
+        (length,) = checked_shape((width,), "feature width")
+        return cls(np.zeros(length), np.ones(length))
 
     def assign(self, mean: ArrayLike, variance: ArrayLike, count: int) -> None:
         """Replace the statistics by copies of the given ones.
@@ -58,8 +60,7 @@ class RunningStatistics:
         """
         new_mean = float_array("running mean", mean)
         new_variance = float_array("running variance", variance)
-        if isinstance(count, bool) or not isinstance(count, int):
-            raise WrongType("batch count", "an integer", count)
+        count = checked_integer(count, "batch count")
         if new_mean.ndim != 1:
             raise WidthMismatch("running mean", new_mean.size, new_mean.shape)
         if new_variance.shape != new_mean.shape:
