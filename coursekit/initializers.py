@@ -169,7 +169,7 @@ def orthogonal(fan_in: int, fan_out: int, rng: SplitMix64, gain: float = 1.0) ->
     tall = np.array(drawn if fan_in >= fan_out else drawn.T, order="C")
     _orthonormalize(tall)
     _orthonormalize(tall)  # once more: what rounding left over in the first pass goes here
-    return np.multiply(tall if fan_in >= fan_out else tall.T, gain, order="C")
+    return np.multiply(tall if fan_in >= fan_out else tall.T, float(gain), order="C")
 
 
 # --- fixed values -----------------------------------------------------------------------------

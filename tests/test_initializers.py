@@ -2,6 +2,7 @@
 
 import hashlib
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -137,6 +138,13 @@ def test_orthogonal_columns_or_rows(fan_in, fan_out, seed):
     q = orthogonal(fan_in, fan_out, SplitMix64(seed), gain=3.0) / 3.0
     small = q.T @ q if fan_in >= fan_out else q @ q.T
     np.testing.assert_allclose(small, np.eye(len(small)), rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("gain", [Fraction(1, 2), 2**64, np.float32(0.5)])
+def test_a_gain_of_any_number_type_scales_an_orthogonal_matrix_of_floats(gain):
+    scaled = orthogonal(3, 2, SplitMix64(17), gain)
+    assert scaled.dtype == np.float64
+    assert scaled.tolist() == (orthogonal(3, 2, SplitMix64(17)) * float(gain)).tolist()
 
 
 @pytest.mark.parametrize("fan_in", [4, 6])
