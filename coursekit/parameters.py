@@ -331,6 +331,8 @@ class NamedParameters(Sequence[NamedParameter]):
         arrays, notes = storage.load_arrays(path)
         try:
             rules = json.loads(notes["rule"])
+            if not isinstance(rules, list) or not all(isinstance(rule, str) for rule in rules):
+                raise ValueError("its rules are no list of names")
             for name in arrays:
                 validate_name(name)
             loaded = cls(
@@ -338,9 +340,10 @@ class NamedParameters(Sequence[NamedParameter]):
                 for (name, array), rule in zip(arrays.items(), rules, strict=True)
             )
             loaded._seed, loaded._state = (
-                int(notes[key]) if key in notes else None for key in ("seed", "state")
+                SplitMix64(int(notes[key])).state if key in notes else None
+                for key in ("seed", "state")
             )
-        except (CourseError, KeyError, TypeError, ValueError) as error:
+        except (CourseError, KeyError, TypeError, ValueError, RecursionError) as error:
             raise DamagedFile(os.fspath(path), f"no parameters: {error}") from error
         return loaded
 

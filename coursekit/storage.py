@@ -80,6 +80,7 @@ def load_arrays(
     it is cut short, changed, or was written by something else.
     Draws consumed: none.
     """
+    path = Path(path)  # bytes or a number end here, with a TypeError
     # Only the reader maps the file, and it explains a missing file or a folder less well.
     with open(path, "rb"):
         pass

@@ -106,9 +106,7 @@ def save_run(
     True
     """
     _require_model_and_generator(model, rng)
-    step = checked_integer(step, "step")
-    if step < 0:
-        raise OutOfRange("step", "at least 0", step)
+    step = _checked_step(checked_integer(step, "step"))
     if velocity is not None:
         _require_same_shapes("velocity", velocity, model.parameters)
     arrays = {f"parameter/{one.name}": one.value for one in model.parameters}
@@ -139,7 +137,8 @@ def load_run(
     try:
         if notes["kind"] != KIND:
             raise ValueError(f"its kind is {notes['kind']!r}, not {KIND!r}")
-        step, state = int(notes["step"]), SplitMix64.from_state(int(notes["state"])).state
+        step = _checked_step(int(notes["step"]))
+        state = SplitMix64.from_state(int(notes["state"])).state
         counts = json.loads(notes["counts"])
         kinds = ("parameter", "velocity", "mean", "variance")
         values, velocity, means, variances = (_under(f"{kind}/", arrays) for kind in kinds)
@@ -148,9 +147,11 @@ def load_run(
         }
         for name, array in arrays.items():
             _require_finite(name, array)
-    except (CourseError, KeyError, TypeError, ValueError) as error:
+    except (CourseError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise DamagedFile(os.fspath(path), f"no training run: {error}") from error
     _require_same_shapes("saved parameters", values, model.parameters)
+    if velocity:
+        _require_same_shapes("saved velocity", velocity, model.parameters)
     _require_same_statistics(running, model)
     for one in model.parameters:
         one.tensor.assign(values[one.name])
@@ -169,6 +170,12 @@ def _checked_rates(learning_rate: float, momentum: float) -> tuple[float, float]
     if not 0.0 <= weight < 1.0:
         raise OutOfRange("momentum", "at least 0 and below 1", momentum)
     return rate, weight
+
+
+def _checked_step(step: int) -> int:
+    if step < 0:
+        raise OutOfRange("step", "at least 0", step)
+    return step
 
 
 def _gradient(of: NamedParameter) -> FloatArray:

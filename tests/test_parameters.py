@@ -455,3 +455,23 @@ def test_arrays_that_are_no_parameters_are_not_loaded_as_such(tmp_path):
     for name in ("arrays", "no_rule", "nan", "short", "seed"):
         with pytest.raises(errors.DamagedFile, match=name):
             NamedParameters.load(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    "notes",
+    [
+        {"rule": '{"zeros": 1}'},
+        {"rule": '"z"'},
+        {"rule": "[7]"},
+        {"rule": "[" * 100_000},
+        {"rule": '["zeros"]', "seed": "-1"},
+        {"rule": '["zeros"]', "state": str(2**64)},
+    ],
+    ids=["object", "text", "number", "deep", "seed", "state"],
+)
+def test_notes_that_save_never_writes_are_refused(tmp_path, notes):
+    from coursekit.storage import save_arrays
+
+    save_arrays(tmp_path / "file", {"a": np.zeros(1)}, notes)
+    with pytest.raises(errors.DamagedFile, match="no parameters"):
+        NamedParameters.load(tmp_path / "file")

@@ -118,6 +118,12 @@ def test_a_foreign_file_is_refused(tmp_path):
             load_arrays(foreign)
 
 
+def test_a_path_of_another_type_says_nothing_of_the_file(path):
+    for wrong in (os.fsencode(path), 1_000_000, None):
+        with pytest.raises(TypeError):
+            load_arrays(wrong)
+
+
 def test_a_missing_file_and_a_folder_are_the_systems_own_errors(tmp_path):
     with pytest.raises(FileNotFoundError) as refusal:
         load_arrays(tmp_path / "missing")

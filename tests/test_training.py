@@ -204,6 +204,8 @@ def rewritten(path, change):
         lambda arrays, notes: notes.update(state="-1"),
         lambda arrays, notes: notes.update(state="one"),
         lambda arrays, notes: notes.pop("step"),
+        lambda arrays, notes: notes.update(step="-1"),
+        lambda arrays, notes: notes.update(counts="[" * 100_000),
         lambda arrays, notes: notes.update(counts="[]"),
         lambda arrays, notes: notes.update(counts='{"net.0.norm": 1.5}'),
         lambda arrays, notes: arrays.pop("variance/net.0.norm"),
@@ -234,6 +236,17 @@ def test_a_run_of_another_model_changes_nothing(saved):
             load_run(path, model, rng)
         assert refusal.value.operation == "saved parameters"
         assert bits(model, rng, None) == before
+
+
+def test_a_velocity_of_another_model_changes_nothing(saved):
+    path, *_ = saved
+    rewritten(path, lambda arrays, notes: arrays.update({"velocity/other": np.zeros(1)}))
+    model, rng = build(3)
+    before = bits(model, rng, None)
+    with pytest.raises(ShapeMismatch) as refusal:
+        load_run(path, model, rng)
+    assert refusal.value.operation == "saved velocity"
+    assert bits(model, rng, None) == before
 
 
 def test_refused_saves_leave_the_old_file(saved):
