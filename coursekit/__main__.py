@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             parser.print_help()
             return 0
         status: int = request.run(request)
-        sys.stdout.flush()
+        print(end="", flush=True)  # so that a full disk is noticed here; stdout may also be None
         return status
     except CourseError as refusal:
         return _refused(str(refusal))
@@ -44,8 +44,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return 0
+    except OSError as trouble:
+        if trouble.filename is None:  # no file that a command named: the output itself
+            _drop_output()
+        return _refused(f"{trouble.filename or 'output'}: {trouble.strerror or trouble}")
+
+
+def _drop_output() -> None:
+    """Send what is left in the buffer nowhere; Python would try to write it once more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _refused(reason: str) -> int:
@@ -188,12 +197,9 @@ def _pack(request: argparse.Namespace) -> int:
 
 
 def _told(lines: Iterable[str]) -> int:
-    """Print what a command does while it does it; a file that cannot be written is a refusal."""
-    try:
-        for line in lines:
-            print(line, flush=True)
-    except OSError as error:
-        return _refused(f"{error.filename}: {error.strerror or error}")
+    """Print what a command does while it does it."""
+    for line in lines:
+        print(line, flush=True)
     return 0
 
 

@@ -27,8 +27,11 @@ def course_root() -> Path:
 
     Raises: `CourseNotFound` when none of them holds the start chapter.
     """
-    here = Path.cwd()
     beside_package = Path(__file__).resolve().parent.parent
+    try:
+        here = Path.cwd()
+    except FileNotFoundError:  # somebody has deleted the current folder
+        here = beside_package
     for folder in (here, *here.parents, beside_package):
         if (folder / START).is_file() and (folder / "coursekit").is_dir():
             return folder
@@ -105,11 +108,8 @@ def start(number: str, root: Path | None = None) -> list[str]:
     """
     folder = course_root() if root is None else root
     available = exercises(folder)
-    if number == ALL:
-        wanted = list(available)
-    elif number.isascii() and number.isdigit() and int(number) in available:
-        wanted = [int(number)]
-    else:
+    wanted = [one for one in available if number == ALL or str(one) == number.lstrip("0")]
+    if not wanted and number != ALL:
         raise UnknownChoice("exercise", number, (*map(str, available), ALL))
     (folder / WORK).mkdir(exist_ok=True)
     return [_copied(available[one], folder / WORK) for one in wanted]

@@ -66,6 +66,17 @@ def test_an_unknown_exercise_is_one_line(tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().out == "my_work/ex01_a.ipynb is ready\n"
 
 
+def test_a_place_that_cannot_be_written_is_one_line(tmp_path, monkeypatch, capsys):
+    (tmp_path / "exercises").mkdir()
+    (tmp_path / "exercises" / "ex01_a.ipynb").write_text("{}", encoding="utf-8")
+    (tmp_path / "my_work").write_text("a file where the folder should be", encoding="utf-8")
+    monkeypatch.setattr(workspace, "course_root", lambda: tmp_path)
+    assert main(["start", "1"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"coursekit: {tmp_path / 'my_work'}: ")
+    assert said.count("\n") == 1
+
+
 def test_outside_the_course_lab_says_so(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(workspace, "__file__", str(tmp_path / "coursekit" / "workspace.py"))
@@ -156,3 +167,18 @@ def test_a_reader_who_has_seen_enough_is_no_error():
     with pipe.stderr as stream:
         said = stream.read()
     assert (pipe.wait(), said) == (0, b"")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_a_full_disk_is_one_line():
+    with open("/dev/full", "wb") as full:
+        ended = subprocess.run(
+            [sys.executable, "-m", "coursekit", "report"], stdout=full, stderr=subprocess.PIPE
+        )
+    assert (ended.returncode, ended.stderr.count(b"\n")) == (2, 1)
+    assert ended.stderr.startswith(b"coursekit: output: ")
+
+
+def test_without_an_output_nothing_is_printed_and_nothing_fails(monkeypatch):
+    monkeypatch.setattr(sys, "stdout", None)
+    assert main(["report"]) == 0

@@ -31,6 +31,15 @@ def test_the_course_is_found_from_within_and_from_the_package(course, tmp_path, 
     assert workspace.course_root() == course
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps the current folder")
+def test_from_a_deleted_folder_the_course_of_the_package_is_found(course, tmp_path, monkeypatch):
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    monkeypatch.setattr(workspace, "__file__", str(course / "coursekit" / "workspace.py"))
+    assert workspace.course_root() == course
+
+
 def test_a_missing_course_is_a_sentence(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(workspace, "__file__", str(tmp_path / "site" / "coursekit" / "x.py"))
@@ -123,7 +132,21 @@ def test_a_copy_is_never_written_over(course):
 
 
 @pytest.mark.parametrize(
-    "number", ["0", "3", "11", "-1", "", "one", "1.0", "²", "٢", "../1", "ALL"]
+    "number",
+    [
+        "0",
+        "3",
+        "11",
+        "-1",
+        "",
+        "one",
+        "1.0",
+        "²",
+        "٢",
+        "../1",
+        "ALL",
+        pytest.param("1" * 5000, id="5000 digits"),
+    ],
 )
 def test_an_unknown_exercise_copies_nothing(course, number):
     with pytest.raises(errors.UnknownChoice) as refusal:
