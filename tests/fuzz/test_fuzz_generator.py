@@ -36,7 +36,7 @@ REFUSED = [
 
 
 def word_at(state, k):
-    """The k-th word after a state, written as figure 12 of the paper writes it."""
+    """The k-th word after a state, written as the paper writes it."""
     z = (state + k * 0x9E3779B97F4A7C15) % 2**64
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
     z = (z ^ (z >> 27)) * 0x94D049BB133111EB % 2**64
