@@ -191,12 +191,14 @@ def test_it_works_under_no_grad_only_as_a_constant_function():
     [
         ({"step": 0.0}, errors.OutOfRange),
         ({"step": math.inf}, errors.OutOfRange),
+        ({"step": 1e-300}, errors.OutOfRange),
         ({"step": "1e-6"}, errors.WrongType),
         ({"tolerance": -1e-6}, errors.OutOfRange),
         ({"tolerance": True}, errors.WrongType),
         ({"sample": 0, "rng": SplitMix64(1)}, errors.OutOfRange),
         ({"sample": 1.0, "rng": SplitMix64(1)}, errors.WrongType),
         ({"sample": 1}, errors.WrongType),
+        ({"sample": 1, "rng": 5}, errors.WrongType),
     ],
 )
 def test_requests_without_a_meaning(options, error):

@@ -692,3 +692,9 @@ def test_every_operation_is_public_and_names_itself():
               "concatenate", "where", "gather_rows", "matmul", "linear", "cross_entropy",
               "mean_squared_error"}  # fmt: skip
     assert set(ops.__all__) <= tested
+
+
+def test_every_public_method_has_help():
+    public = {name: one for name, one in vars(autodiff.Tensor).items() if not name.startswith("_")}
+    assert [name for name, one in public.items() if callable(one) and not one.__doc__] == []
+    assert "coursekit.autodiff.sum" in autodiff.Tensor.sum.__doc__

@@ -20,6 +20,10 @@ from coursekit.autodiff.tensor import Tensor, constant, parameter
 
 backward = Tensor.backward
 
+for _name in ops.__all__:  # `x.sum?` in a notebook then says where to read on
+    if _name in vars(Tensor):
+        getattr(Tensor, _name).__doc__ = f"Call `coursekit.autodiff.{_name}` with this tensor first."
+
 __all__ = [
     "Coordinate",
     "GradcheckReport",

@@ -191,6 +191,8 @@ class _Probe:
         x = float(point.flat[flat])
         h = step * max(1.0, abs(x))
         above, below = x + h, x - h
+        if not below < x < above:
+            raise OutOfRange("step of gradcheck", f"large enough to move {x}", step)
         f_above = self._moved(argument, flat, above)
         f_below = self._moved(argument, flat, below)
         return Coordinate(
@@ -230,7 +232,7 @@ def _chosen_coordinates(
         return everything
     if checked_integer(sample, "sample of gradcheck") < 1:
         raise OutOfRange("sample of gradcheck", "at least 1", sample)
-    if rng is None:
+    if rng is None or not hasattr(rng, "permutation"):
         raise WrongType("rng of gradcheck", "a generator, where a sample is asked for", rng)
     return [everything[i] for i in rng.permutation(len(everything))[:sample]]
 

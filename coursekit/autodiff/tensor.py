@@ -254,6 +254,7 @@ class Tensor:
 
     @property
     def T(self) -> "Tensor":  # noqa: N802 - NumPy's name
+        """The axes in reverse order: `coursekit.autodiff.transpose`."""
         return autodiff.transpose(self)
 
     def transpose(self, *axes: Lengths) -> "Tensor":
