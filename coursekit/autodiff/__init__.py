@@ -22,7 +22,7 @@ backward = Tensor.backward
 
 for _name in ops.__all__:  # `x.sum?` in a notebook then says where to read on
     if _name in vars(Tensor):
-        getattr(Tensor, _name).__doc__ = f"Call `coursekit.autodiff.{_name}` with this tensor first."
+        getattr(Tensor, _name).__doc__ = f"`coursekit.autodiff.{_name}` of this tensor."
 
 __all__ = [
     "Coordinate",
