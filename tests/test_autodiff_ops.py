@@ -225,6 +225,40 @@ def test_activations_near_zero(name, x):
     assert np.isclose(found, slope, atol=1e-7) or np.isclose(found, left, atol=1e-7)
 
 
+@pytest.mark.parametrize(
+    "name", ["exp", "tanh", "sigmoid", "softplus", "silu", "gelu", "relu", "leaky_relu"]
+)
+def test_no_setting_of_numpy_reaches_an_activation(name):
+    x = parameter([-1000.0, -5e-324, 0.0, 5e-324, 30.0])
+    with np.errstate(all="raise"):
+        y = getattr(autodiff, name)(x)
+        y.backward(np.ones(5))
+    assert np.isfinite(y.value).all()
+    assert np.isfinite(x.grad).all()
+
+
+def test_what_overflows_is_an_error_of_ours_and_no_warning():
+    huge = [1.7e308]
+    for refuse in (
+        lambda: autodiff.sub(huge, [-1.7e308]),
+        lambda: autodiff.add(huge, huge),
+        lambda: autodiff.mul(huge, huge),
+        lambda: autodiff.div(huge, [1e-308]),
+        lambda: autodiff.exp([1000.0]),
+    ):
+        with pytest.raises(errors.NonFiniteForward):
+            refuse()
+
+
+def test_a_power_of_tensors_where_the_exponent_is_zero_or_minus_one():
+    x, p = parameter([0.0, 2.0, 2.0]), parameter([0.0, 0.0, -1.0])
+    y = x**p
+    y.backward(np.ones(3))
+    assert y.value.tolist() == [1.0, 1.0, 0.5]
+    assert x.grad.tolist() == [0.0, 0.0, -0.25]
+    assert p.grad == pytest.approx([0.0, np.log(2.0), 0.5 * np.log(2.0)])
+
+
 def test_kinks_take_the_left_slope():
     assert gradient(autodiff.relu, [0.0, -0.0]).tolist() == [0.0, 0.0]
     assert gradient(lambda x: autodiff.leaky_relu(x, 0.25), [0.0]).tolist() == [0.25]
@@ -670,6 +704,7 @@ def test_methods_take_the_arguments_of_their_functions():
     assert x.softmax(axis=0).value.sum(axis=0) == pytest.approx([1.0, 1.0, 1.0])
     assert x.log_softmax(0).value.tobytes() == autodiff.log_softmax(x, 0).value.tobytes()
     assert (-x).leaky_relu(0.5).value.tolist() == (-0.5 * x.value).tolist()
+    assert autodiff.leaky_relu([-1.0, 1.0]).value.tolist() == [-0.01, 1.0]
     assert x.T.shape == x.transpose().shape == x.transpose(1, 0).shape == (3, 2)
     assert x.transpose((1, 0)).shape == (3, 2)
     assert x.reshape(3, 2).shape == x.reshape((3, 2)).shape == x.reshape(-1, 2).shape == (3, 2)

@@ -155,7 +155,7 @@ def tried(item: WorkItem, arguments: list[str], limit: float) -> WorkResult:
         if after is None:
             return WorkResult(WorkerOutcome.NO_TEST)
         compared = list(difflib.unified_diff(before.split("\n"), after.split("\n"), n=0))[2:]
-        changed = [f"{line[0]} {line[1:].strip()}" for line in compared if line[0] in "-+"]
+        changed = [f"{one[0]} {one[1:].strip()}" for one in compared if one[0] in "-+" and one[1:]]
         return WorkResult(
             WorkerOutcome.NORMAL, test_outcome=outcome(arguments, limit), diff="\n".join(changed)
         )
