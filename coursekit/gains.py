@@ -71,7 +71,8 @@ def second_moment(f: Callable[[FloatArray], FloatArray], q: float) -> float:
         q: above 0, in squared signal units.
 
     Raises:
-        WrongType, OutOfRange: a q that is not a finite number above 0.
+        WrongType, OutOfRange: a q that is not a finite number above 0, an E[f(z)²] that is not
+            finite.
 
     Draws consumed: none. Tolerance: 1e-12 relative, as it goes through exp.
 
@@ -86,19 +87,25 @@ def second_moment(f: Callable[[FloatArray], FloatArray], q: float) -> float:
     starts = np.arange(-12.0, 12.0, 1.5)[:, None]
     z = starts + 0.75 * (points + 1.0)
     density = np.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
-    return float(np.sum(0.75 * weights * density * f(math.sqrt(q) * z) ** 2))
+    with np.errstate(over="ignore", invalid="ignore"):  # what comes of it is checked
+        moment = float(np.sum(0.75 * weights * density * f(math.sqrt(q) * z) ** 2))
+    return checked_real(moment, "second moment of the activation")
 
 
 def second_moment_gain(f: Callable[[FloatArray], FloatArray], q: float) -> float:
     """Return √(q / E[f(z)²]): the gain that keeps a second moment of q through f.
 
-    Args, Raises, tolerance: as `second_moment`. Draws consumed: none.
+    Args, Raises, tolerance: as `second_moment`, and OutOfRange for an activation that is 0
+    everywhere. Draws consumed: none.
 
     >>> silu = lambda z: z / (1.0 + np.exp(-z))
     >>> [round(second_moment_gain(silu, q), 6) for q in (0.25, 1.0, 4.0)]
     [1.860175, 1.676532, 1.508461]
     """
-    return math.sqrt(q / second_moment(f, q))
+    moment = second_moment(f, q)
+    if moment == 0.0:
+        raise OutOfRange("second moment of the activation", "above 0", moment)
+    return math.sqrt(q / moment)
 
 
 @cache

@@ -29,6 +29,7 @@ FloatArray: TypeAlias = NDArray[np.float64]
 # Up to here a loop over single draws is faster than setting up a block.
 FEW = 24
 FEW_NORMALS = 64
+LARGEST_NORMAL = 8.21  # no standard normal draw is as large
 
 
 class SplitMix64:
@@ -235,8 +236,8 @@ class SplitMix64:
 
         Raises:
             WrongType, OutOfRange: a parameter that is no finite number, a negative standard
-                deviation, a share outside (0, 1], or a bad size. AllocationFailed: as in
-                `random_raw`. The state stays as it was.
+                deviation, a share outside (0, 1], draws that could overflow, or a bad size.
+            AllocationFailed: as in `random_raw`. The state stays as it was.
 
         Draws consumed: one an element.
         """
@@ -244,6 +245,7 @@ class SplitMix64:
         scale = checked_real(standard_deviation, "standard deviation")
         if scale < 0.0:
             raise OutOfRange("standard deviation", "at least 0", standard_deviation)
+        checked_real(abs(mean) + LARGEST_NORMAL * scale, "largest normal draw")
         share = checked_real(share, "share")
         if not 0.0 < share <= 1.0:
             raise OutOfRange("share", "above 0 and at most 1", share)

@@ -92,7 +92,7 @@ def variance_scaling(
         WrongType: a fan that is a bool or no integer, a factor that is no number.
         ZeroFanIn, ZeroFanOut: a fan below 1.
         FanSumOverflow: fan_in + fan_out reaches 2**64.
-        OutOfRange: a factor that is not finite and above 0.
+        OutOfRange: a factor that is not finite and above 0, or one whose scale would not be.
         UnknownChoice: an unknown mode.
 
     Draws consumed: none.
@@ -116,12 +116,15 @@ def variance_scaling(
     else:
         raise UnknownChoice("mode", mode, MODES)
     target_variance = twice * factor / n
+    uniform_limit = math.sqrt(3.0 * twice * factor / n)
+    if target_variance == 0.0 or uniform_limit == math.inf:
+        raise OutOfRange("factor", "one whose scale is finite and above 0", factor)
     return Scale(
         fan_in,
         fan_out,
         target_variance,
         standard_deviation=math.sqrt(target_variance),
-        uniform_limit=math.sqrt(3.0 * twice * factor / n),
+        uniform_limit=uniform_limit,
     )
 
 
@@ -175,4 +178,6 @@ def _squared(gain: float) -> float:
     gain = checked_real(gain, "gain")
     if gain <= 0.0:
         raise OutOfRange("gain", "above 0", gain)
+    if not 0.0 < gain * gain < math.inf:
+        raise OutOfRange("gain", "one whose square is finite and above 0", gain)
     return gain * gain

@@ -83,3 +83,13 @@ def test_a_kink_at_zero_costs_no_digit():
 def test_a_second_moment_is_finite_and_above_zero(q):
     with pytest.raises(OutOfRange):
         second_moment_gain(silu, q)
+
+
+@pytest.mark.parametrize(
+    ("f", "q"),
+    [(lambda z: 0.0 * z, 1.0), (lambda z: math.nan * z, 1.0), (lambda z: z, 1e308)],
+    ids=["zero", "nan", "overflow"],
+)
+def test_an_activation_without_a_usable_second_moment_has_no_gain(f, q):
+    with pytest.raises(OutOfRange, match="second moment of the activation"):
+        second_moment_gain(f, q)

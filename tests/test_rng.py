@@ -324,6 +324,8 @@ def test_every_64_bit_integer_is_a_seed(value):
         (lambda rng: rng.symmetric(10**400, 3), OutOfRange),
         (lambda rng: rng.symmetric(True, 3), WrongType),
         (lambda rng: rng.normal(0.0, -1.0, 3), OutOfRange),
+        (lambda rng: rng.normal(0.0, 1e308, 3), OutOfRange),
+        (lambda rng: rng.normal(-1.7e308, 1e307), OutOfRange),
         (lambda rng: rng.normal(0.0, 1.0, 3, share=0.0), OutOfRange),
         (lambda rng: rng.normal(0.0, 1.0, 3, share=1.1), OutOfRange),
         (lambda rng: rng.permutation(2.5), WrongType),

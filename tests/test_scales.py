@@ -175,3 +175,23 @@ def test_refusals_share_an_ancestor_and_are_value_errors():
         xavier_scale(0, 1)
     with pytest.raises(ValueError, match="fan-in must count at least one input; got 0"):
         xavier_scale(0, 1)
+
+
+@pytest.mark.parametrize("factor", [1.7e308, 6e307])
+@pytest.mark.parametrize("mode", ["fan_in", "fan_out", "fan_avg", "fan_geo_avg"])
+def test_a_scale_beyond_float64_is_refused(factor, mode):
+    with pytest.raises(OutOfRange) as caught:
+        variance_scaling(1, 1, factor, mode)
+    assert (caught.value.subject, caught.value.given) == ("factor", factor)
+
+
+def test_a_scale_that_would_vanish_is_refused():
+    with pytest.raises(OutOfRange, match="factor must be one whose scale is finite and above 0"):
+        variance_scaling(3, 1, 5e-324)
+
+
+@pytest.mark.parametrize("gain", [1e200, 1e-200])
+def test_a_gain_whose_square_leaves_float64_is_refused_under_its_own_name(gain):
+    with pytest.raises(OutOfRange) as caught:
+        xavier_scale(2, 2, gain)
+    assert (caught.value.subject, caught.value.given) == ("gain", gain)
