@@ -237,6 +237,15 @@ def test_no_setting_of_numpy_reaches_an_activation(name):
     assert np.isfinite(x.grad).all()
 
 
+@pytest.mark.parametrize("name", ["sum", "mean", "max", "logsumexp", "softmax", "log_softmax"])
+def test_no_setting_of_numpy_reaches_a_reduction(name):
+    x = parameter([-1000.0, -5e-324, 5e-324, 30.0])
+    with np.errstate(all="raise"):
+        y = getattr(autodiff, name)(x)
+        y.backward(np.ones(y.shape))
+    assert np.isfinite(x.grad).all()
+
+
 def test_what_overflows_is_an_error_of_ours_and_no_warning():
     huge = [1.7e308]
     for refuse in (
@@ -245,6 +254,8 @@ def test_what_overflows_is_an_error_of_ours_and_no_warning():
         lambda: autodiff.mul(huge, huge),
         lambda: autodiff.div(huge, [1e-308]),
         lambda: autodiff.exp([1000.0]),
+        lambda: autodiff.sum(huge * 2),
+        lambda: autodiff.log_softmax([1.7e308, -1.7e308]),
     ):
         with pytest.raises(errors.NonFiniteForward):
             refuse()
@@ -276,7 +287,10 @@ def test_slopes_are_finite_numbers(slope, error):
 # Computed with 60 digits.
 NORMAL_CDF = [
     (-37.5, 4.605353009581954843827969e-308),
+    (-35.97, 1.232119825810053e-283),
+    (-30.03, 1.992035863615295e-198),
     (-30.0, 4.906713927148187059533809e-198),
+    (-20.03, 1.5082897917116302e-89),
     (-10.0, 7.619853024160526065973343e-24),
     (-5.0, 2.866515718791939116737523e-7),
     (-2.0, 0.02275013194817920720028264),
@@ -482,6 +496,12 @@ def test_gathering_keeps_ids_of_its_own():
 def test_ids_are_integers_within_the_table(ids, error):
     with pytest.raises(error):
         autodiff.gather_rows(parameter([[1.0], [2.0], [3.0]]), ids)
+
+
+def test_the_first_id_that_is_no_row_is_named():
+    with pytest.raises(errors.OutOfRange) as caught:
+        autodiff.gather_rows(parameter([[1.0], [2.0]]), [0, 5, -1])
+    assert caught.value.given == 5
 
 
 def test_an_id_beyond_every_index_is_reported_as_given():
