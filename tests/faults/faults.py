@@ -150,8 +150,8 @@ FAULTS = [
     Fault(
         "the normal's bound for the uniform's",
         SCALES,
-        "uniform_limit=math.sqrt(3.0 * twice * factor / n)",
-        "uniform_limit=math.sqrt(twice * factor / n)",
+        "uniform_limit = math.sqrt(3.0 * twice * factor / n)",
+        "uniform_limit = math.sqrt(twice * factor / n)",
         "takes the standard deviation for half the width",
         "04",
     ),
