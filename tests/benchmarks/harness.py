@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 Step = Callable[[], object]
 WARM_UP = 2  # rounds
+REST = 0.05  # seconds: threads of the contestant before may still be spinning
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,7 @@ def measured(row: Row, rounds: int) -> Result:
     times: dict[str, list[float]] = {name: [] for name in steps}
     for number in range(rounds + WARM_UP):
         for name, step in steps.items():
+            time.sleep(REST)
             begin = time.perf_counter()
             for _ in range(row.repeat):
                 step()
