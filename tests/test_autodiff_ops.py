@@ -255,6 +255,8 @@ def test_what_overflows_is_an_error_of_ours_and_no_warning():
         lambda: autodiff.div(huge, [1e-308]),
         lambda: autodiff.exp([1000.0]),
         lambda: autodiff.sum(huge * 2),
+        lambda: autodiff.matmul([huge], [[10.0]]),
+        lambda: autodiff.linear([[1.0]], [huge], huge),
         lambda: autodiff.log_softmax([1.7e308, -1.7e308]),
     ):
         with pytest.raises(errors.NonFiniteForward):
@@ -604,6 +606,12 @@ def test_products_of_unlike_shapes(shapes):
     with pytest.raises(errors.ShapeMismatch) as refused:
         x @ y
     assert refused.value.given == shapes
+
+
+def test_linear_on_constant_rows_of_any_shape_has_a_gradient_for_its_weights_alone():
+    rows, weight = np.arange(12.0).reshape(2, 3, 2), parameter(np.ones((2, 1)))
+    autodiff.linear(rows, weight).backward(np.ones((2, 3, 1)))
+    assert weight.grad.tolist() == [[30.0], [36.0]]
 
 
 @pytest.mark.parametrize(

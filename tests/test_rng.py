@@ -408,3 +408,13 @@ def test_importing_the_generator_loads_numpy_and_nothing_heavier():
     code = "import sys, coursekit.rng; print(sorted({'psutil', 'matplotlib'} & {*sys.modules}))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("size", [None, 3, 100])
+def test_a_normal_that_could_leave_float64_is_refused_and_no_other(size):
+    rng = SplitMix64(17)
+    assert np.isfinite(rng.normal(0.0, 2.0e307, size)).all()  # 8.2095 times that is 1.64e308
+    state = rng.state
+    with pytest.raises(OutOfRange):
+        rng.normal(0.0, 2.3e307, size)  # and 8.2095 times that is 1.89e308
+    assert rng.state == state

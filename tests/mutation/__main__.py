@@ -1,6 +1,6 @@
 """Change one thing in a module, run the tests of that module, and see whether they notice.
 
-    python tests/mutation [--again] [MODULE ...]        (needs the extra `mutation`)
+    python tests/mutation [--again | --survivors] [MODULE ...]     (needs the extra `mutation`)
 
 Cosmic Ray makes the mutants; `cosmic-ray.toml` says which. A mutant is killed when one of the tests
 that mirror its module fails, or runs longer than the time limit. Everything happens in a copy.
@@ -21,10 +21,12 @@ import os
 import re
 import shutil
 import signal
+import sqlite3
 import sys
 import tempfile
 import time
 import tomllib
+from contextlib import closing
 from pathlib import Path
 
 os.environ.update(OPENBLAS_NUM_THREADS="1", HYPOTHESIS_STORAGE_DIRECTORY=tempfile.mkdtemp())
@@ -115,8 +117,8 @@ def fill(database: WorkDB, module: Path) -> None:
             database.set_result(item.job_id, WorkResult(WorkerOutcome.SKIPPED))
 
 
-def outcome(arguments: list[str], limit: float) -> TestOutcome:
-    """Fork, run pytest in the child, and wait for it, but not for ever."""
+def outcome(arguments: list[str], limit: float) -> TestOutcome | None:
+    """Fork, run pytest in the child, and wait for it, but not for ever: None if it did not end."""
     child = os.fork()
     if child == 0:
         os.setsid()
@@ -145,7 +147,7 @@ def outcome(arguments: list[str], limit: float) -> TestOutcome:
         time.sleep(0.01)
     os.killpg(child, signal.SIGKILL)
     os.waitpid(child, 0)
-    return TestOutcome.KILLED
+    return None
 
 
 def tried(item: WorkItem, arguments: list[str], limit: float) -> WorkResult:
@@ -156,9 +158,9 @@ def tried(item: WorkItem, arguments: list[str], limit: float) -> WorkResult:
             return WorkResult(WorkerOutcome.NO_TEST)
         compared = list(difflib.unified_diff(before.split("\n"), after.split("\n"), n=0))[2:]
         changed = [f"{one[0]} {one[1:].strip()}" for one in compared if one[0] in "-+" and one[1:]]
-        return WorkResult(
-            WorkerOutcome.NORMAL, test_outcome=outcome(arguments, limit), diff="\n".join(changed)
-        )
+        # What does not end is tried again, for it may have been the machine; then it is killed.
+        found = outcome(arguments, limit) or outcome(arguments, limit) or TestOutcome.KILLED
+        return WorkResult(WorkerOutcome.NORMAL, test_outcome=found, diff="\n".join(changed))
 
 
 def changes_nothing(name: str, diff: str) -> bool:
@@ -171,12 +173,15 @@ def changes_nothing(name: str, diff: str) -> bool:
     )
 
 
-def run(name: str, again: bool) -> tuple[int, int, int, list[str]]:
+def run(name: str, again: bool, survivors: bool) -> tuple[int, int, int, list[str]]:
     """Return how many mutants were tried, were killed, change nothing, and who the others are."""
     path = ROOT / "mutants" / f"{name.replace('/', '.')}.sqlite"
     path.parent.mkdir(exist_ok=True)
     if again:
         path.unlink(missing_ok=True)
+    if survivors and path.exists():
+        with closing(sqlite3.connect(path)) as results, results:
+            results.execute("DELETE FROM work_results WHERE test_outcome = 'SURVIVED'")
     module = Path("coursekit", f"{name}.py")
     tests = [f"tests/{one}.py" for one in MODULES[name].split()]
     arguments = [
@@ -215,6 +220,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("modules", nargs="*", help=f"of {', '.join(MODULES)}")
     parser.add_argument("--again", action="store_true", help="forget the results of earlier runs")
+    parser.add_argument("--survivors", action="store_true", help="try again who survived")
     options = parser.parse_args()
     print("| module | mutants | killed | change nothing | killed of the others |")
     chosen = [n for n in MODULES if not options.modules or n in options.modules]
@@ -227,7 +233,7 @@ def main() -> None:
         sys.path.insert(0, folder)
         os.environ["PYTHONPATH"] = folder
         for name in chosen:
-            count, killed, same, survivors = run(name, options.again)
+            count, killed, same, survivors = run(name, options.again, options.survivors)
             share = 100.0 * killed / max(count - same, 1)
             print(f"| {name} | {count} | {killed} | {same} | {share:.1f} % |", flush=True)
             print("\n".join(survivors), flush=True)
