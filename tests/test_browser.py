@@ -88,7 +88,7 @@ def test_a_chapter_is_read_run_moved_and_left_for_the_next(
 
     # Before anything runs, every stored figure is there, and says what it shows.
     stored = page.locator(f"{PANEL} .jp-OutputArea figure img")
-    assert stored.count() >= 2
+    stored.nth(1).wait_for(state="attached", timeout=60_000)
     for place in range(stored.count()):
         assert stored.nth(place).get_attribute("alt")
         assert stored.nth(place).evaluate("image => image.naturalWidth") > 300
