@@ -1,6 +1,7 @@
 """The checker itself: it passes what is right, names what is wrong, and knows a kink."""
 
 import math
+from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from coursekit import autodiff, errors
-from coursekit.autodiff import constant, gradcheck, no_grad, record
+from coursekit.autodiff import Coordinate, constant, gradcheck, no_grad, record
 from coursekit.rng import SplitMix64
 
 
@@ -216,3 +217,66 @@ def test_points_and_results_are_checked():
     shapes = iter([(2,), (1,)])
     with pytest.raises(errors.ShapeMismatch):
         gradcheck(lambda x: autodiff.broadcast_to(x, next(shapes)), [1.0])
+
+
+# --- the judgement on one coordinate, from numbers alone --------------------------------------
+
+
+def coordinate(claimed=0.0, measured=0.0, left=0.0, right=0.0):
+    return Coordinate(0, (), claimed, measured, left, right)
+
+
+def test_errors_and_gaps_are_absolute_up_to_one_and_relative_beyond():
+    assert coordinate(claimed=0.5, measured=0.25).error == 0.25
+    assert coordinate(claimed=4.0, measured=3.0).error == 0.25
+    assert coordinate(claimed=3.0, measured=-4.0).error == 7 / 4
+    assert coordinate(left=0.5, right=0.25).gap == 0.25
+    assert coordinate(left=-4.0, right=3.0).gap == 7 / 4
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "slack"), [(0.0, 0.5, 0.25), (0.0, 1.0, 0.25), (-8.0, 2.0, 2.0), (0, 100, 25)]
+)
+def test_a_kink_admits_its_slopes_the_slack_and_no_more(low, high, slack):
+    for left, right in ((low, high), (high, low)):
+        for claimed in (low - slack, low, high, high + slack):
+            assert coordinate(claimed, 0.0, left, right).is_between_slopes(0.25)
+        for claimed in (low - 1.01 * slack, high + 1.01 * slack):
+            assert not coordinate(claimed, 0.0, left, right).is_between_slopes(0.25)
+
+
+def test_what_was_found_cannot_be_changed():
+    report = gradcheck(autodiff.tanh, [0.5])
+    for found, field in ((report, "checked"), (report.worst, "claimed")):
+        with pytest.raises(FrozenInstanceError):
+            setattr(found, field, 1)
+
+
+def test_an_error_as_large_as_the_tolerance_is_admissible():
+    half = scaled_vjp(lambda x: x * 0.5, 0.0)  # claims 0 where ½ is measured, to the last bit
+    assert gradcheck(half, [1.0], step=2.0**-10, tolerance=0.5).ok
+    assert not gradcheck(half, [1.0], step=2.0**-10, tolerance=0.499).ok
+    with pytest.raises(errors.OutOfRange):
+        gradcheck(half, [1.0], tolerance=0.0)
+
+
+def test_the_weights_of_the_sum_are_these():
+    seeds = []
+    spy = lambda x: record("spy", x.value * 1.0, (x,), lambda g: (seeds.append(g) or g,))  # noqa: E731
+    gradcheck(spy, [0.0] * 40)
+    assert seeds[0][:4] == pytest.approx([1.0, 0.6180339887, 1.2360679775, 0.8541019662])
+    assert len({round(weight, 9) for weight in seeds[0].tolist()}) == 40
+    assert 0.5 <= min(seeds[0]) <= max(seeds[0]) < 1.5
+
+
+@pytest.mark.parametrize("x", [0.0, 0.5, -1.0, 3.0])
+def test_the_step_is_h_up_to_one_and_grows_beyond(x):
+    seen = []
+    gradcheck(lambda t: seen.append(float(t.value)) or t * 2.0, x, step=2.0**-10)
+    assert sorted(seen) == [x - 2.0**-10 * max(1.0, abs(x)), x, x + 2.0**-10 * max(1.0, abs(x))]
+
+
+@pytest.mark.parametrize("x", [1.0, -1.0])
+def test_a_step_that_moves_one_side_only_is_refused(x):
+    with pytest.raises(errors.OutOfRange):  # beyond 1 the neighbours are twice as far apart
+        gradcheck(lambda t: t * 2.0, x, step=1e-16)

@@ -667,6 +667,25 @@ def test_cross_entropy_is_predicted_minus_actual():
     np.testing.assert_allclose(found, expected, rtol=1e-14)
 
 
+def test_the_gradient_of_a_loss_grows_with_its_seed_and_reaches_a_target_too():
+    x, y = parameter([1.0, 4.0]), parameter([0.0, 2.0])
+    autodiff.mean_squared_error(x, y).backward(seed=3.0)
+    assert x.grad.tolist() == [3.0, 6.0]
+    assert y.grad.tolist() == [-3.0, -6.0]
+    target = parameter([0.0, 2.0])
+    autodiff.mean_squared_error([1.0, 4.0], target).backward()
+    assert target.grad.tolist() == [-1.0, -2.0]
+
+
+def test_no_setting_of_numpy_reaches_a_loss():
+    x = parameter([[0.0, -1000.0], [5e-324, 30.0]])
+    with np.errstate(all="raise"):
+        autodiff.cross_entropy(x, [0, 1]).backward()
+        with pytest.raises(errors.NonFiniteForward):
+            autodiff.mean_squared_error([1.7e308], [-1.7e308])
+    assert np.isfinite(x.grad).all()
+
+
 def test_cross_entropy_where_the_probability_underflows():
     logits = [[0.0, 1000.0], [1e300, -1e300]]
     assert autodiff.cross_entropy(logits[:1], [0]).value == 1000.0

@@ -79,10 +79,12 @@ def test_a_kink_at_zero_costs_no_digit():
         assert math.isclose(found, math.sqrt(2 * q / math.pi), rel_tol=1e-12)
 
 
-@pytest.mark.parametrize("q", [0.0, -1.0, math.inf, math.nan])
+@pytest.mark.parametrize("q", [0.0, -0.5, -1.0, math.inf, math.nan])
 def test_a_second_moment_is_finite_and_above_zero(q):
-    with pytest.raises(OutOfRange):
-        second_moment_gain(silu, q)
+    for integrate in (second_moment, second_moment_gain):
+        with pytest.raises(OutOfRange) as caught:
+            integrate(silu, q)
+        assert caught.value.subject == "q"
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,7 @@ from coursekit.normalization import (
     rms_norm,
 )
 from coursekit.normalization.rows import BLOCK_ELEMENTS
+from coursekit.rng import SplitMix64
 
 GOLDEN = Path(__file__).parent / "golden"
 RMSNORM = json.loads((GOLDEN / "rmsnorm.json").read_text())
@@ -540,6 +541,23 @@ def test_settings_of_batch_norm_are_checked():
         batch_norm(x, None, None, running, training=1)
     with pytest.raises(WrongType, match="running"):
         batch_norm(x, None, None, None, training=True)
+
+
+@pytest.mark.parametrize("momentum", [0.0, 0.5, 1.0])
+def test_every_training_batch_counts_once_whatever_it_weighs(momentum):
+    running = RunningStatistics([3.0], [2.0], count=4)
+    batch_norm([[1.0], [3.0]], None, None, running, training=True, momentum=momentum)
+    assert running.count == 5
+    assert running.mean == [3.0 - momentum * (3.0 - 2.0)]
+    assert running.variance == [2.0]
+
+
+def test_the_running_mean_is_that_of_the_second_pass():
+    rows = 1e8 + SplitMix64(17).random((5000, 3))
+    running = RunningStatistics.start(3)
+    batch_norm(rows, None, None, running, training=True, momentum=1.0)
+    exact = [math.fsum(column) / 5000 for column in rows.T.tolist()]
+    assert np.abs(running.mean - exact).max() <= np.spacing(1e8)  # one pass is off by ten
 
 
 def test_running_statistics_are_copies_and_read_only():
